@@ -5,11 +5,11 @@ import { ApiError } from "../../shared/errors.ts";
 import { asApiError } from "../../shared/http.ts";
 import { canonicalJson } from "../../shared/json.ts";
 import type { Log } from "../../shared/log.ts";
-import { type FindNeeds, findLiveAgent, type LiveAgent } from "../agents/find.ts";
+import { findLiveAgent, type LiveAgent } from "../agents/find.ts";
 import { addressOfTool } from "../agents/scope.ts";
 import { agentOffer, agentWork, requireModelFunds } from "../payments/agent-call.ts";
 import { type Answer, answerTo } from "../payments/paid-calls/answers.ts";
-import { type DebtNeeds, debtInstead, type ShownPayment } from "../payments/paid-calls/debt-of-call.ts";
+import { debtInstead, type ShownPayment } from "../payments/paid-calls/debt-of-call.ts";
 import { deliver } from "../payments/paid-calls/deliver.ts";
 import { redeem } from "../payments/paid-calls/redeem.ts";
 import type { PaidWork, Redemption } from "../payments/paid-calls/redemption.ts";
@@ -17,6 +17,7 @@ import { type PaymentPayload, paidCallIdOf } from "../payments/payment-payload.t
 import type { Offer } from "../payments/quotes/offer.ts";
 import { withCharge } from "../payments/refused-input.ts";
 import { type SignInRequest, signInExtension } from "../payments/sign-in-with-x.ts";
+import { findPaidFor, type WithdrawnNeeds } from "../payments/withdrawn-agent.ts";
 import { runFree } from "../runs/free-run.ts";
 import { prepareAgent } from "../runs/prepare.ts";
 import { drawUnsold, isSold, type PaidSvgNeeds, paidSvgWork, svgOffer } from "../svg/paid.ts";
@@ -38,9 +39,9 @@ export async function callPaidTool(
   report: ReportProgress | undefined,
   response: Response,
 ): Promise<CallToolResult> {
-  const goods = await findGoods(context, name);
   const payload = readPayment(_meta);
   const shown = shownIn(payload, input, response);
+  const goods = (await findGoods(context, name)) ?? (await findOwed(context, name, shown));
   if (!goods) return debtOfTool(context, name, shown);
   const progress = reportWaiting(report);
   try {
@@ -80,7 +81,7 @@ export async function callPaidTool(
 }
 
 /** What selling drawings and agents by a tool's name takes. */
-export type PaidToolNeeds = PaidSvgNeeds & DebtNeeds & FindNeeds & { readonly log: Log };
+export type PaidToolNeeds = PaidSvgNeeds & WithdrawnNeeds & { readonly log: Log };
 
 interface Goods {
   readonly agent?: LiveAgent;
@@ -106,13 +107,30 @@ async function findGoods(context: PaidToolNeeds, name: string): Promise<Goods | 
   }
   const address = await addressOfTool(context.db, name);
   const agent = address === undefined ? undefined : await findLiveAgent(context, address);
-  if (!agent || agent.version.needsAccount) return undefined;
-  return {
-    agent,
-    offer: agentOffer(context, agent),
-    prepare: async (input) => agentWork(agent, input),
-  };
+  return agent && !agent.version.needsAccount ? goodsOf(agent, agentOffer(context, agent)) : undefined;
 }
+
+/** An agent that its creator took off the market, for who has paid for a call of it. */
+async function findOwed(
+  context: PaidToolNeeds,
+  name: string,
+  shown: ShownPayment | undefined,
+): Promise<Goods | undefined> {
+  const address = shown && (await addressOfTool(context.db, name, "any"));
+  if (address === undefined) return undefined;
+  const gone = new ApiError("not_found", "There is no such tool.");
+  const agent = await findPaidFor(context, shown, address, gone).catch((error: unknown) => {
+    if (error !== gone) throw error;
+    return undefined;
+  });
+  return agent && goodsOf(agent, { ...agentOffer(context, agent), isWithdrawn: true });
+}
+
+const goodsOf = (agent: LiveAgent, offer: Offer): Goods => ({
+  agent,
+  offer,
+  prepare: async (input) => agentWork(agent, input),
+});
 
 /** As over HTTP: within the limits of callers without a key, and whatever payment came is not taken. */
 async function runFreeTool(

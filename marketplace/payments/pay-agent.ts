@@ -1,23 +1,17 @@
 import type { Request, Response } from "express";
 import { ApiError, statusByCode } from "../../shared/errors.ts";
 import { pendingBody } from "../../shared/request-body.ts";
-import { type FindNeeds, findAgentSoldPerCall, findWithdrawnAgent, type LiveAgent } from "../agents/find.ts";
+import { findAgentSoldPerCall } from "../agents/find.ts";
 import { type FreeRunNeeds, runFree } from "../runs/free-run.ts";
 import { type PreparedRun, prepareAgent } from "../runs/prepare.ts";
 import { agentOffer, agentWork, requireModelFunds } from "./agent-call.ts";
 import { refuseFreeRunToForeignPage } from "./cross-origin.ts";
 import { releaseSpeculative, type SpeculativeVerification } from "./facilitator/speculative-verification.ts";
 import { answerDebt, answerPayment, answerQuote, digestOfBody, type PaymentNeeds } from "./http-transport.ts";
-import { holdsQuote } from "./paid-calls/authority.ts";
-import {
-  type DebtNeeds,
-  debtInstead,
-  quotedUrl,
-  type ShownPayment,
-  settledByQuote,
-} from "./paid-calls/debt-of-call.ts";
+import { debtInstead, quotedUrl, type ShownPayment } from "./paid-calls/debt-of-call.ts";
 import { type PaymentPayload, paidCallIdOf, readPaymentHeader } from "./payment-payload.ts";
 import { withCharge } from "./refused-input.ts";
+import { findPaidFor, type WithdrawnNeeds } from "./withdrawn-agent.ts";
 
 /** Answers with the agent's result for a payment to its creator. A free agent simply answers. */
 export async function payAgent(context: PayAgentNeeds, request: Request, response: Response): Promise<void> {
@@ -29,10 +23,9 @@ export async function payAgent(context: PayAgentNeeds, request: Request, respons
 }
 
 /** Finding the agent, answering for nothing, for a payment, or with the debt of one. */
-export type PayAgentNeeds = FindNeeds &
-  FreeRunNeeds &
+export type PayAgentNeeds = FreeRunNeeds &
   PaymentNeeds &
-  DebtNeeds & { readonly speculativeVerification: SpeculativeVerification };
+  WithdrawnNeeds & { readonly speculativeVerification: SpeculativeVerification };
 
 function shownIn(
   request: Request,
@@ -91,26 +84,6 @@ async function callAgent(
     else await releaseSpeculative(context, speculative);
     throw isRedeemed ? error : await withCharge(context, error, payload, speculative);
   }
-}
-
-/** An agent that is off the market still owes what was paid for before; for all other callers it is not there. */
-async function findPaidFor(
-  context: PayAgentNeeds,
-  shown: ShownPayment | undefined,
-  address: string,
-  error: unknown,
-): Promise<LiveAgent> {
-  const isGone = error instanceof ApiError && error.code === "not_found";
-  if (!isGone || !shown) throw error;
-  const { payload } = shown;
-  const id = paidCallIdOf(payload);
-  const [agent, call] = await Promise.all([findWithdrawnAgent(context, address), id && context.paidCalls.find(id)]);
-  if (!agent) throw error;
-  if (call?.product === agent.id || holdsQuote(context, payload, agent.id)) return agent;
-  // Version 1 carries no quote: whether there was one for this body takes a question.
-  const url = quotedUrl(context, address, agent.address);
-  if (call || payload.version === 2 || !(await settledByQuote(context, shown, { id: agent.id, url }))) throw error;
-  return agent;
 }
 
 function inputIn(body: unknown = {}): Record<string, unknown> {

@@ -259,6 +259,22 @@ test("a payment that was settled before its tool was suspended, or its creator's
   expect(textOf(await callTool(client, tool, input, { "x402/payment": owed }))).toContain("Asked: hello");
 });
 
+test("a payment for a tool that its creator took off the market meanwhile is answered as it was bought, and a stranger's is not", async ({
+  paid,
+}) => {
+  const { db } = paid.marketplace.context;
+  const input = { text: "bought before" };
+  const quoted = await callTool(client, tool, input);
+  const [bought, another] = [await paymentFor(paid, quoted, "evm"), await paymentFor(paid, quoted, "evm")];
+  await settleFirst(paid, bought);
+  await moveAgent(db, paid.address, "unpublish");
+  expect(textOf(await callTool(client, tool, input, { "x402/payment": bought }))).toContain("Asked: bought before");
+  const unpaid = { ...another, accepted: { ...another.accepted, extra: {} } };
+  await expect(callTool(client, tool, input, { "x402/payment": unpaid })).rejects.toMatchObject({ code: -32602 });
+  await expect(callTool(client, tool, input)).rejects.toMatchObject({ code: -32602 });
+  await db.query("update agents set state = 'live' where id = $1", [paid.market.agent.agentId]);
+});
+
 test("a stranger whose request began before a result was delivered, and shows its payment after, has no copy of it", async ({
   paid,
 }) => {
