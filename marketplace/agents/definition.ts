@@ -6,7 +6,7 @@ import { fieldsSchema } from "./contract.ts";
 
 export const secretName = z.string().regex(/^[A-Za-z][A-Za-z0-9_]{0,63}$/, "must be a name");
 
-const secretsMax = 20;
+export const secretsMax = 20;
 const isFew = (secrets: object) => Object.keys(secrets).length <= secretsMax;
 
 /** In credits, for one run. */

@@ -3,6 +3,7 @@ import { type Database, inTransaction, type Queryable } from "../../shared/postg
 import { type Account, lockOpenAccount } from "../accounts/create.ts";
 import { parseSlug } from "../agent-address.ts";
 import { findOwnAgent, type OwnAgent } from "../agents/creator-agents.ts";
+import { secretsMax } from "../agents/definition.ts";
 import { definitionOf } from "../agents/versions.ts";
 import type { AccountId } from "../ids.ts";
 import type { Sealer } from "../sealing.ts";
@@ -75,6 +76,7 @@ export async function keepDraft(
     const [row, agent] = [await rowOf(tx, owner.id, slug), await ownAgent(tx, owner.id, slug)];
     requireRevision(revision, revisionOf(row, agent));
     if (!row) await requireRoom(tx, owner.id);
+    requireFew({ ...row?.sealed_secrets, ...secrets });
     const { rows } = await tx.query<{ revision: string }>(
       `insert into agent_drafts (account_id, slug, definition, sealed_secrets) values ($1, $2, $3, $4)
        on conflict (account_id, slug) do update set definition = excluded.definition, saved_at = now(),
@@ -173,6 +175,12 @@ async function requireRoom(db: Queryable, accountId: AccountId): Promise<void> {
   );
   if (rows[0]!.drafts < draftsPerAccount) return;
   throw new ApiError("conflict", `An account may have ${draftsPerAccount} drafts.`);
+}
+
+/** As many as an agent may have, and as many of its newest version's taken away. */
+function requireFew(secrets: object): void {
+  if (Object.keys(secrets).length <= 2 * secretsMax) return;
+  throw new ApiError("invalid_value", `"secrets" may be ${secretsMax} at most.`, { body: { field: "secrets" } });
 }
 
 const placeOf = (accountId: AccountId, slug: string, name: string) => `draft/${accountId}/${slug}/${name}`;

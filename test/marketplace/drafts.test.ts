@@ -70,6 +70,21 @@ test("a draft is kept as it stands, and its checks say what is wrong and where",
   expect((await browser.post(`${drafts}/${slug}/publish`, { revision: body.revision })).status).toBe(422);
 });
 
+test("a draft's secrets are no more than an agent's, however many times more are kept", async ({ market }) => {
+  const { browser, slug, revision } = await started(market);
+  const secrets = (from: number) =>
+    Object.fromEntries(Array.from({ length: 20 }, (_, n) => [`secret${from + n}`, "a secret that is long"]));
+  const first = await keep(browser, slug, revision, echoAgent, secrets(0));
+  expect(first.status).toBe(200);
+  const replaced = { ...Object.fromEntries(Object.keys(secrets(0)).map((name) => [name, null])), ...secrets(20) };
+  const second = await keep(browser, slug, first.body.revision, echoAgent, replaced);
+  expect(second.status).toBe(200);
+  const third = await keep(browser, slug, second.body.revision, echoAgent, secrets(40));
+  expect(third).toMatchObject({ status: 422, body: { field: "secrets" } });
+  const kept = (await browser.get(`${drafts}/${slug}`)).body;
+  expect(kept).toMatchObject({ revision: second.body.revision, secret_names: Object.keys(secrets(20)) });
+});
+
 test("of two tabs the later one is told, and neither loses what it has", async ({ market }) => {
   const { browser, slug, revision } = await started(market);
   const first = await keep(browser, slug, revision, { ...echoAgent, name: "First" });
