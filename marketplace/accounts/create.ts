@@ -1,5 +1,6 @@
 import { ApiError } from "../../shared/errors.ts";
 import { isUniqueViolation, type Queryable, type Transaction } from "../../shared/postgres.ts";
+import { ceilingUsual } from "../api-keys/ceiling.ts";
 import { type AccountId, newId } from "../ids.ts";
 import { parseHandle } from "./handle.ts";
 
@@ -8,9 +9,9 @@ export async function createAccount(db: Queryable, input: { handle: string }): P
   const account: Account = { id: newId("acc"), handle: parseHandle(input.handle), state: "open" };
   await db
     .query(
-      `with opened as (insert into accounts (id, handle) values ($1, $2) returning id)
+      `with opened as (insert into accounts (id, handle, calls_per_minute_max) values ($1, $2, $3) returning id)
        insert into balances (account_id) select id from opened`,
-      [account.id, account.handle],
+      [account.id, account.handle, ceilingUsual],
     )
     .catch((error) => refuseTaken(error, account.handle));
   return account;

@@ -2,7 +2,7 @@ import { ApiError } from "../../shared/errors.ts";
 import type { Queryable } from "../../shared/postgres.ts";
 import type { AccountId } from "../ids.ts";
 
-/** What an account may call until it is changed; in the database the default of `calls_per_minute_max`. */
+/** Calls a minute of a new account, until an operator changes them. */
 export const ceilingUsual = 600;
 export const ceilingMax = 100_000;
 
@@ -16,7 +16,7 @@ export async function readCallCeiling(db: Queryable, accountId: AccountId): Prom
   return rows[0].ceiling;
 }
 
-/** Changes it, for keys that are there too, from their next call on. 422 outside 1 to 100,000. */
+/** Changes it, for keys that are there too, from their next call on. 422 outside 1 to `ceilingMax`. */
 export async function setCallCeiling(db: Queryable, accountId: AccountId, ceiling: number): Promise<void> {
   if (!Number.isInteger(ceiling) || ceiling < 1 || ceiling > ceilingMax) {
     throw new ApiError("invalid_value", `The ceiling must be a whole number between 1 and ${ceilingMax}.`);
