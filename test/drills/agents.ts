@@ -1,6 +1,3 @@
-import { once } from "node:events";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { setTimeout as pause } from "node:timers/promises";
 import { startMockModels } from "../../infra/mock-models/server.ts";
 import { createAccount } from "../../marketplace/accounts/create.ts";
@@ -16,6 +13,7 @@ import { grant } from "../../marketplace/credits/ledger.ts";
 import { createLog } from "../../shared/log.ts";
 import type { World } from "../bench/soak/world.ts";
 import { newBuyer } from "../support/evm-payments.ts";
+import { startHttpServer } from "../support/http-server.ts";
 import { marketVariables } from "./soak/market.ts";
 
 /** Longer than a copy goes on to take calls after it was told to stop. */
@@ -24,23 +22,19 @@ const slowMs = 6_500;
 /** What the agents of a drill stand on: a model, and a service that takes its time. */
 export async function startAgentsGround() {
   const model = await startMockModels({ apiKey: "soak" });
-  const slow = createServer(async (_request, response) => {
+  const slow = await startHttpServer(async (_request, response) => {
     await pause(slowMs);
     response.setHeader("content-type", "application/json").end('{"slow":true}');
   });
-  slow.listen(0, "127.0.0.1");
-  await once(slow, "listening");
-  const slowHost = `127.0.0.1:${(slow.address() as AddressInfo).port}`;
   return {
     variables: (world: World, databaseUrl: string, facilitatorUrl: string): Record<string, string> => ({
       ...marketVariables(world, { databaseUrl, model, facilitatorUrl }),
       LLM_MODELS: "gpt-4o-mini=0:4000:40000",
-      OUTBOUND_ALLOW_HOSTS: slowHost,
+      OUTBOUND_ALLOW_HOSTS: slow.host,
     }),
-    slowUrl: `http://${slowHost}/`,
+    slowUrl: `${slow.url}/`,
     stop: async () => {
-      slow.closeAllConnections();
-      slow.close();
+      await slow.stop();
       await model.stop();
     },
   };

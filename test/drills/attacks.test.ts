@@ -2,9 +2,10 @@ import { once } from "node:events";
 import { expect } from "vitest";
 import { publishAgent } from "../../marketplace/agents/publish.ts";
 import { attack, attacks, bystand, memoryMegabytes } from "../support/attacks.ts";
-import { paidTest, perFile } from "../support/fixtures.ts";
+import { paidTest } from "../support/fixtures.ts";
 import { echoAgent } from "../support/marketplace.ts";
 import { startProcess } from "../support/marketplace-process.ts";
+import { perFile } from "../support/part.ts";
 
 const test = paidTest()
   .extend("service", perFile, async ({ paid }, { onCleanup }) => {

@@ -1,8 +1,4 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { type LocalPostgres, startPostgres } from "../../infra/dev/postgres.ts";
+import { test as base, expect } from "vitest";
 import {
   type Answer,
   call,
@@ -10,30 +6,30 @@ import {
   proveLedger,
   seedMarket,
   startMarketplace,
-  type TestMarketplace,
   until,
 } from "../support/marketplace.ts";
 import { startProcess } from "../support/marketplace-process.ts";
+import { startOwnPostgres } from "../support/own-postgres.ts";
+import { kept, part, perFile } from "../support/part.ts";
 
 const inFlight = 200;
 const lastsMs = 15_000;
 
-let directory: string;
-let postgres: LocalPostgres;
-let market: TestMarketplace;
-beforeAll(async () => {
-  directory = await mkdtemp(join(tmpdir(), "chaos-"));
-  postgres = await startPostgres({ directory: join(directory, "cluster"), durable: true });
-  const databaseUrl = await postgres.createDatabase("marketplace");
-  market = await startMarketplace({ databaseUrl, env: { RUN_LEASE_MS: "3000" } });
-});
-afterAll(async () => {
-  await market.stop();
-  await postgres.stop();
-  await rm(directory, { recursive: true, force: true });
-});
+const test = base
+  .extend(
+    "postgres",
+    perFile,
+    part(() => startOwnPostgres({ durable: true })),
+  )
+  .extend("market", perFile, async ({ postgres }, { onCleanup }) => {
+    const databaseUrl = await postgres.createDatabase("marketplace");
+    return kept(startMarketplace({ databaseUrl, env: { RUN_LEASE_MS: "3000" } }), onCleanup);
+  });
 
-test("two hundred runs in flight, a copy killed again and again, PostgreSQL restarted: no credit is made or lost", async () => {
+test("two hundred runs in flight, a copy killed again and again, PostgreSQL restarted: no credit is made or lost", async ({
+  postgres,
+  market,
+}) => {
   const seeded = await seedMarket(market.context, { price: 3, balance: 1_000_000, rateLimit: 100_000 });
   market.model.injectFault({ delayMs: 400, times: 1_000_000 });
   const steady = await startProcess(market.environment);
@@ -49,10 +45,7 @@ test("two hundred runs in flight, a copy killed again and again, PostgreSQL rest
   for (let kill = 0; kill < 3; kill += 1) {
     await new Promise((resolve) => setTimeout(resolve, 2_000));
     doomed.child.kill("SIGKILL");
-    if (kill === 1) {
-      await postgres.stop();
-      postgres = await startPostgres({ directory: join(directory, "cluster"), port: postgres.port, durable: true });
-    }
+    if (kill === 1) await postgres.restart();
     doomed = await startProcess(market.environment);
   }
   await Promise.all(clients);

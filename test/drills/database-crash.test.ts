@@ -1,48 +1,33 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { type LocalPostgres, startPostgres } from "../../infra/dev/postgres.ts";
+import { expect } from "vitest";
+import { paidTest } from "../support/fixtures.ts";
 import { usdcOf } from "../support/hedera-payments.ts";
 import { until } from "../support/marketplace.ts";
-import { type PaidMarket, startPaidMarket } from "../support/paid-market.ts";
+import { type OwnPostgres, startOwnPostgres } from "../support/own-postgres.ts";
+import type { PaidMarket } from "../support/paid-market.ts";
+import { part, perFile } from "../support/part.ts";
 import { type PaidAnswer, payQuote, post as postTo } from "../support/pay-call.ts";
 
 const price = 50_000;
 
-let directory: string;
-let postgres: LocalPostgres;
+const test = paidTest()
+  .extend(
+    "postgres",
+    perFile,
+    part(() => startOwnPostgres({ durable: true })),
+  )
+  .extend("options", perFile, async ({ postgres }) => ({
+    databaseUrl: await postgres.createDatabase("marketplace"),
+    env: { RUN_LEASE_MS: "2000" },
+  }));
+
+let postgres: OwnPostgres;
 let paid: PaidMarket;
-beforeAll(async () => {
-  directory = await mkdtemp(join(tmpdir(), "crash-"));
-  postgres = await startPostgres({ directory: join(directory, "cluster"), durable: true });
-  const databaseUrl = await postgres.createDatabase("marketplace");
-  paid = await startPaidMarket({ databaseUrl, env: { RUN_LEASE_MS: "2000" } });
-});
-afterAll(async () => {
-  await paid?.stop();
-  await postgres?.stop();
-  await rm(directory, { recursive: true, force: true });
+test.beforeAll(({ postgres: own, paid: started }) => {
+  [postgres, paid] = [own, started];
 });
 
 const post = (proof?: object) => postTo(paid.url, { body: { text: "hello" }, ...(proof && { proof }) });
 const wallet = () => usdcOf(paid.ledger, paid.ledger.accounts.creator.accountId);
-
-/** PostgreSQL stops at once, as when it crashes: what it had not written to its log is gone. It comes back. */
-async function crash(): Promise<void> {
-  const { pid, port } = postgres;
-  process.kill(pid, "SIGQUIT");
-  await until(() => !isAlive(pid));
-  postgres = await startPostgres({ directory: join(directory, "cluster"), port, durable: true });
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch {
-    return false;
-  }
-}
 
 /** What the buyer gets in the end, who comes back with the same payment as long as the answer is "not known yet". */
 async function insist(proof: object, first: PaidAnswer): Promise<PaidAnswer> {
@@ -77,7 +62,7 @@ test.each([0, 150, 600])(
     const first = post(proof);
     await until(() => model.asked() > asked);
     await new Promise((resolve) => setTimeout(resolve, intoMs));
-    await crash();
+    await postgres.crash();
     expect(await insist(proof, await first)).toMatchObject({ status: 200, body: { success: true } });
     await expectPaidOnce(proof, before);
   },
@@ -91,7 +76,7 @@ test("a database that crashes while the payment is settled has the result still:
   let crashed: Promise<void> | undefined;
   paid.toFacilitator.behave((path) => {
     if (path !== "/settle") return "pass";
-    crashed ??= crash();
+    crashed ??= postgres.crash();
     return "lose-answer";
   });
   const first = await post(proof);
@@ -109,7 +94,7 @@ test("a database that crashes right after a result was handed out charges nothin
   const before = await wallet();
   const asked = model.asked();
   const first = await post(proof);
-  await crash();
+  await postgres.crash();
   expect(first).toMatchObject({ status: 200, body: { success: true } });
   const again = await insist(proof, await post(proof));
   if (again.status === 200) expect(again.body).toEqual(first.body);
@@ -121,7 +106,7 @@ test("a result that was handed out while the database was away is recorded when 
   const proof = await payQuote(paid, "hedera", await post());
   const before = await wallet();
   expect(await post(proof)).toMatchObject({ status: 200, body: { success: true } });
-  await crash();
+  await postgres.crash();
   const handedOut = async () => {
     const { rows } = await paid.marketplace.context.db.query("select 1 from paid_calls where delivered_at is null");
     return rows.length === 0;

@@ -1,15 +1,13 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import pg from "pg";
 import { createPublicClient, http } from "viem";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { type LocalPostgres, startPostgres } from "../../infra/dev/postgres.ts";
+import { test as base, expect } from "vitest";
 import { usdcStandIn } from "../../infra/local-evm/artifacts.ts";
-import { type EvmSetting, evmSetting } from "../support/evm-facilitator.ts";
+import { evmSetting } from "../support/evm-facilitator.ts";
 import { paymentBody } from "../support/evm-payments.ts";
-import { proveLedger, seedMarket, startMarketplace, type TestMarketplace, until } from "../support/marketplace.ts";
+import { proveLedger, seedMarket, startMarketplace, until } from "../support/marketplace.ts";
+import { type OwnPostgres, startOwnPostgres } from "../support/own-postgres.ts";
+import { kept, part, perFile } from "../support/part.ts";
 import { Service } from "../support/service.ts";
 
 const lastsMs = 9_000;
@@ -17,34 +15,32 @@ const lastsMs = 9_000;
 const restMs = 50;
 const price = 10_000n;
 
-let directory: string;
-let postgres: LocalPostgres;
-let setting: EvmSetting;
-let facilitator: Service;
-let market: TestMarketplace;
-let copy: Service;
-beforeAll(async () => {
-  directory = await mkdtemp(join(tmpdir(), "connections-"));
-  postgres = await startPostgres({ directory: join(directory, "cluster"), durable: false });
-  const FACILITATOR_DATABASE_URL = await postgres.createDatabase("facilitator");
-  // A budget has its spending added up in the background.
-  setting = await evmSetting({ FACILITATOR_DATABASE_URL, EIP155_84532_DAILY_BUDGET_WEI: String(10n ** 19n) });
-  facilitator = await Service.start("facilitator", setting.variables);
-  const databaseUrl = await postgres.createDatabase("marketplace");
-  market = await startMarketplace({ databaseUrl, env: { FACILITATOR_URL: facilitator.url, RUN_LEASE_MS: "3000" } });
-  copy = await Service.start("marketplace", market.environment);
-});
-afterAll(async () => {
-  await copy?.kill();
-  await market?.stop();
-  await facilitator?.kill();
-  await setting?.stop();
-  await postgres?.stop();
-  await rm(directory, { recursive: true, force: true });
-});
+const test = base
+  .extend(
+    "postgres",
+    perFile,
+    part(() => startOwnPostgres({ durable: false })),
+  )
+  .extend("setting", perFile, async ({ postgres }, { onCleanup }) => {
+    const FACILITATOR_DATABASE_URL = await postgres.createDatabase("facilitator");
+    // A budget has its spending added up in the background.
+    const variables = { FACILITATOR_DATABASE_URL, EIP155_84532_DAILY_BUDGET_WEI: String(10n ** 19n) };
+    return kept(evmSetting(variables), onCleanup);
+  })
+  .extend("facilitator", perFile, ({ setting }, { onCleanup }) =>
+    kept(Service.start("facilitator", setting.variables), onCleanup),
+  )
+  .extend("market", perFile, async ({ postgres, facilitator }, { onCleanup }) => {
+    const databaseUrl = await postgres.createDatabase("marketplace");
+    const env = { FACILITATOR_URL: facilitator.url, RUN_LEASE_MS: "3000" };
+    return kept(startMarketplace({ databaseUrl, env }), onCleanup);
+  })
+  .extend("copy", perFile, ({ market }, { onCleanup }) =>
+    kept(Service.start("marketplace", market.environment), onCleanup),
+  );
 
 /** Ends every other connection of both services again and again, then restarts PostgreSQL, while they work. */
-async function cutConnections(untilMs: number): Promise<number> {
+async function cutConnections(postgres: OwnPostgres, untilMs: number): Promise<number> {
   let cut = 0;
   const cutUntil = async (atMs: number) => {
     const client = new pg.Client({ connectionString: postgres.urlOf("postgres") });
@@ -60,9 +56,7 @@ async function cutConnections(untilMs: number): Promise<number> {
     await client.end();
   };
   await cutUntil(untilMs - lastsMs / 2);
-  await postgres.stop();
-  await pause(500);
-  postgres = await startPostgres({ directory: join(directory, "cluster"), port: postgres.port, durable: false });
+  await postgres.restart(500);
   await cutUntil(untilMs);
   return cut;
 }
@@ -93,7 +87,13 @@ const post = (body: unknown, headers: Record<string, string> = {}): RequestInit 
   body: JSON.stringify(body),
 });
 
-test("connections cut and PostgreSQL restarted under load: no service dies, nothing but 503, and every promise is kept", async () => {
+test("connections cut and PostgreSQL restarted under load: no service dies, nothing but 503, and every promise is kept", async ({
+  postgres,
+  setting,
+  facilitator,
+  market,
+  copy,
+}) => {
   const { key, agent, buyer } = await seedMarket(market.context, { price: 3, balance: 1_000_000, rateLimit: 100_000 });
   const endsAt = Date.now() + lastsMs;
   let settled = 0n;
@@ -122,7 +122,7 @@ test("connections cut and PostgreSQL restarted under load: no service dies, noth
       await pause(restMs);
     }
   });
-  const [cut] = await Promise.all([cutConnections(endsAt), ...payers, ...buyers]);
+  const [cut] = await Promise.all([cutConnections(postgres, endsAt), ...payers, ...buyers]);
   expect(cut).toBeGreaterThan(50);
   expect(settled).toBeGreaterThan(3n);
 

@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { expect } from "vitest";
 import { marketTest } from "../support/fixtures.ts";
-import { balanceOf, call, proveLedger, run, seedMarket, startMarketplace, until } from "../support/marketplace.ts";
+import { balanceOf, call, proveLedger, run, seedMarket, startCopy, until } from "../support/marketplace.ts";
 import { marketplaceMain, startProcess } from "../support/marketplace-process.ts";
 
 const leaseMs = 4_000;
@@ -13,11 +13,7 @@ test("a copy killed in the middle of its runs has them refunded exactly once, by
   market,
 }) => {
   const seeded = await seedMarket(market.context, { price: 5, balance: 20 });
-  const copy = await startMarketplace({
-    databaseUrl: market.databaseUrl,
-    model: market.model,
-    env: { RUN_LEASE_MS: String(leaseMs) },
-  });
+  const copy = await startCopy(market);
   const doomed = await startProcess(market.environment);
   market.model.injectFault({ delayMs: 600_000, times: 3 });
   const runs = [1, 2, 3].map(() => run({ ...market, url: doomed.url }, seeded.key, seeded.agent.address));

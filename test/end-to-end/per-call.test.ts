@@ -4,18 +4,15 @@ import { createPublicClient, http } from "viem";
 import { describe, expect } from "vitest";
 import { usdcStandIn } from "../../infra/local-evm/artifacts.ts";
 import { publishAgent } from "../../marketplace/agents/publish.ts";
-import { kept, paidTest, perFile } from "../support/fixtures.ts";
+import { paidTest } from "../support/fixtures.ts";
 import { usdcOf } from "../support/hedera-payments.ts";
-import { echoAgent, startMarketplace, type TestMarketplace } from "../support/marketplace.ts";
+import { echoAgent, type TestMarketplace } from "../support/marketplace.ts";
 import type { PaidMarket } from "../support/paid-market.ts";
 import { decodeHeader, encodeHeader, payQuote, post as postTo } from "../support/pay-call.ts";
 
 let paid: PaidMarket;
 
-const test = paidTest().extend("copy", perFile, ({ paid: { marketplace } }, { onCleanup }) => {
-  const { databaseUrl, environment: env, model } = marketplace;
-  return kept(startMarketplace({ databaseUrl, env, model }), onCleanup);
-});
+const test = paidTest();
 test.beforeAll(({ paid: started }) => {
   paid = started;
 });

@@ -1,7 +1,8 @@
 import { describe, expect } from "vitest";
 import { withAccount } from "../support/browser.ts";
-import { paidTest, perFile } from "../support/fixtures.ts";
+import { paidTest } from "../support/fixtures.ts";
 import { balanceOf, proveLedger } from "../support/marketplace.ts";
+import { perFile } from "../support/part.ts";
 import { encodeHeader, payQuote, post, quoteIn } from "../support/pay-call.ts";
 
 // Pages of a developer's machine are let in, and a person signs in by a link that is shown.

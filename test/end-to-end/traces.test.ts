@@ -1,8 +1,7 @@
-import { once } from "node:events";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { expect } from "vitest";
-import { paidTest, part, perFile } from "../support/fixtures.ts";
+import { paidTest } from "../support/fixtures.ts";
+import { startHttpServer } from "../support/http-server.ts";
+import { part, perFile } from "../support/part.ts";
 import { encodeHeader, payQuote, post } from "../support/pay-call.ts";
 
 interface Span {
@@ -16,19 +15,17 @@ interface Span {
 /** A collector: takes spans as OTLP over HTTP, in JSON. */
 async function startCollector() {
   const bodies: string[] = [];
-  const server = createServer(async (request, response) => {
+  const server = await startHttpServer(async (request, response) => {
     let body = "";
     for await (const chunk of request) body += chunk;
     if (request.url === "/v1/traces") bodies.push(body);
     response.setHeader("content-type", "application/json").end("{}");
   });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: server.url,
     text: () => bodies.join("\n"),
     spans: () => bodies.flatMap((body) => spansIn(JSON.parse(body))),
-    stop: () => new Promise((resolve) => server.close(resolve)),
+    stop: server.stop,
   };
 }
 

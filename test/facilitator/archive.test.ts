@@ -14,7 +14,8 @@ import { openBucket } from "../../shared/s3.ts";
 import { startBucket, type TestBucket } from "../support/bucket.ts";
 import { compiled } from "../support/compiled.ts";
 import { startCutProxy } from "../support/cut-proxy.ts";
-import { perFile, recordTest } from "../support/fixtures.ts";
+import { recordTest } from "../support/fixtures.ts";
+import { perFile } from "../support/part.ts";
 import { insertRecords, recordNeeds, type TestRecord } from "../support/records.ts";
 import { statements } from "../support/statements.ts";
 

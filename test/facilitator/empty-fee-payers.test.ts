@@ -7,8 +7,9 @@ import { documented } from "../support/documented.ts";
 import type { EvmSetting } from "../support/evm-facilitator.ts";
 import { paymentBody } from "../support/evm-payments.ts";
 import { startFacilitator } from "../support/facilitator.ts";
-import { chainTest, part, perFile } from "../support/fixtures.ts";
+import { chainTest } from "../support/fixtures.ts";
 import { hederaProof, hederaTerms, hederaVariables } from "../support/hedera-payments.ts";
+import { part, perFile } from "../support/part.ts";
 import { freshDatabase } from "../support/postgres.ts";
 
 const test = chainTest().extend("open", perFile, part(openLedger));

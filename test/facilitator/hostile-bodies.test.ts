@@ -3,8 +3,9 @@ import { describe, expect } from "vitest";
 import { documented } from "../support/documented.ts";
 import { asV1, newBuyer, paymentBody } from "../support/evm-payments.ts";
 import { type RunningFacilitator, startFacilitator } from "../support/facilitator.ts";
-import { chainsTest, kept, perFile } from "../support/fixtures.ts";
+import { chainsTest } from "../support/fixtures.ts";
 import { hederaProof, hederaTerms } from "../support/hedera-payments.ts";
+import { kept, perFile } from "../support/part.ts";
 
 const test = chainsTest()
   .extend("daemon", perFile, ({ forBoth }, { onCleanup }) =>

@@ -11,8 +11,9 @@ import { documented } from "../support/documented.ts";
 import type { EvmSetting } from "../support/evm-facilitator.ts";
 import { paymentBody } from "../support/evm-payments.ts";
 import { startFacilitator } from "../support/facilitator.ts";
-import { chainsTest, keptAll, perFile } from "../support/fixtures.ts";
+import { chainsTest } from "../support/fixtures.ts";
 import { hederaProof } from "../support/hedera-payments.ts";
+import { keptAll, perFile } from "../support/part.ts";
 import { statements } from "../support/statements.ts";
 
 type Copies = ReadonlyArray<Awaited<ReturnType<typeof startFacilitator>>>;

@@ -9,7 +9,8 @@ import { documented } from "../support/documented.ts";
 import type { EvmSetting } from "../support/evm-facilitator.ts";
 import { paymentBody } from "../support/evm-payments.ts";
 import { startFacilitator } from "../support/facilitator.ts";
-import { chainsTest, keptAll, perFile } from "../support/fixtures.ts";
+import { chainsTest } from "../support/fixtures.ts";
+import { keptAll, perFile } from "../support/part.ts";
 import { buyerOf, newBuyer, signedPayment, type Terms } from "./exact-hedera/setting.ts";
 
 let evm: EvmSetting;

@@ -1,7 +1,8 @@
 import { expect, vi } from "vitest";
 import { amongUnfinished, hasNotEnded } from "../../facilitator/payment-states.ts";
 import { paymentBody } from "../support/evm-payments.ts";
-import { evmTest, perFile } from "../support/fixtures.ts";
+import { evmTest } from "../support/fixtures.ts";
+import { perFile } from "../support/part.ts";
 
 const test = evmTest().extend("scrape", perFile, ({ facilitator }) => async (): Promise<Scraped> => {
   const response = await fetch(`${facilitator.url}/metrics`);

@@ -2,8 +2,9 @@ import { describe, expect } from "vitest";
 import { documented } from "../support/documented.ts";
 import { paymentBody } from "../support/evm-payments.ts";
 import { startFacilitator } from "../support/facilitator.ts";
-import { perFile, proxiedEvmTest } from "../support/fixtures.ts";
+import { proxiedEvmTest } from "../support/fixtures.ts";
 import { lapseAll } from "../support/lapse.ts";
+import { perFile } from "../support/part.ts";
 
 const id = "0.0.9999@1740672089.000000001";
 

@@ -9,8 +9,9 @@ import { Secret } from "../../shared/env.ts";
 import type { EvmSetting } from "../support/evm-facilitator.ts";
 import { paymentBody } from "../support/evm-payments.ts";
 import { startFacilitator } from "../support/facilitator.ts";
-import { chainsTest, part, perFile } from "../support/fixtures.ts";
+import { chainsTest } from "../support/fixtures.ts";
 import { hederaProof, hederaTerms, hederaVariables } from "../support/hedera-payments.ts";
+import { part, perFile } from "../support/part.ts";
 import { freshDatabase } from "../support/postgres.ts";
 import { startRpcProxy } from "../support/rpc-proxy.ts";
 

@@ -1,14 +1,13 @@
-import { once } from "node:events";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { expect } from "vitest";
 import { startEvmChain } from "../../infra/local-evm/chain.ts";
 import type { LocalHedera } from "../../infra/local-hedera/local-hedera.ts";
 import type { EvmSetting } from "../support/evm-facilitator.ts";
 import { paymentBody } from "../support/evm-payments.ts";
 import { startFacilitator } from "../support/facilitator.ts";
-import { chainsTest, keptAll, part, perFile } from "../support/fixtures.ts";
+import { chainsTest } from "../support/fixtures.ts";
 import { type HederaTerms, hederaProof, hederaVariables } from "../support/hedera-payments.ts";
+import { startHttpServer } from "../support/http-server.ts";
+import { keptAll, part, perFile } from "../support/part.ts";
 import { freshDatabase } from "../support/postgres.ts";
 import { type RpcProxy, startRpcProxy } from "../support/rpc-proxy.ts";
 
@@ -155,26 +154,22 @@ test("what is configured wrongly keeps a daemon from starting, also while anothe
 test("a mirror without a list of nodes is no reason not to start: the configured nodes are used", async ({
   ledger,
 }) => {
-  const mirror = createServer(async (request, response) => {
+  const mirror = await startHttpServer(async (request, response) => {
     if (request.url?.startsWith("/api/v1/network/nodes")) return void response.writeHead(404).end("{}");
     const answer = await fetch(ledger.mirrorUrl + request.url);
     response.writeHead(answer.status, { "content-type": "application/json" }).end(await answer.text());
   });
-  mirror.listen(0, "127.0.0.1");
-  await once(mirror, "listening");
-  const HEDERA_TESTNET_MIRROR = `http://127.0.0.1:${(mirror.address() as AddressInfo).port}`;
   const FACILITATOR_DATABASE_URL = await freshDatabase("facilitator");
   const daemon = await startFacilitator({
     FACILITATOR_DATABASE_URL,
     ...hederaVariables(ledger),
-    HEDERA_TESTNET_MIRROR,
+    HEDERA_TESTNET_MIRROR: mirror.url,
   });
   try {
     expect((await daemon.get("/readyz")).status).toBe(200);
     expect((await daemon.settle(await hederaPayment(ledger))).body).toMatchObject({ success: true });
   } finally {
     await daemon.stop();
-    mirror.closeAllConnections();
-    mirror.close();
+    await mirror.stop();
   }
 });

@@ -1,7 +1,7 @@
 import { crc32, inflateSync } from "node:zlib";
 import { test as base, expect } from "vitest";
 import { type MockModels, startMockModels } from "../../infra/mock-models/server.ts";
-import { part, perFile } from "../support/fixtures.ts";
+import { part, perFile } from "../support/part.ts";
 
 const apiKey = "stand-in-key";
 

@@ -1,7 +1,8 @@
 import { describe, expect } from "vitest";
-import { kept, paidTest, perFile } from "../support/fixtures.ts";
+import { paidTest } from "../support/fixtures.ts";
 import { type Answer, call, seedMarket, startMarketplace, type TestMarketplace } from "../support/marketplace.ts";
 import type { PaidMarket } from "../support/paid-market.ts";
+import { perFile } from "../support/part.ts";
 
 const env = {
   LIMIT_QUOTES_PER_ADDRESS: "20",
@@ -10,14 +11,11 @@ const env = {
   LIMIT_FREE_CALLS_PER_AGENT: "25",
 };
 
-const test = paidTest({ env })
-  .extend("copy", perFile, ({ paid: { marketplace } }, { onCleanup }) => {
-    const { databaseUrl, model, environment } = marketplace;
-    const { FACILITATOR_URL = "", MARKETPLACE_PUBLIC_URL = "" } = environment;
-    const copied = { ...env, FACILITATOR_URL, MARKETPLACE_PUBLIC_URL };
-    return kept(startMarketplace({ databaseUrl, model, env: copied }), onCleanup);
-  })
-  .extend("free", perFile, async ({ copy }) => (await seedMarket(copy.context, { price: 0 })).agent.address);
+const test = paidTest({ env }).extend(
+  "free",
+  perFile,
+  async ({ copy }) => (await seedMarket(copy.context, { price: 0 })).agent.address,
+);
 
 const post = (paid: PaidMarket, copy: TestMarketplace, n: number, address: string, agent: string) =>
   call(n % 2 ? copy.url : paid.marketplace.url, `/api/agent/${agent}`, {

@@ -11,13 +11,6 @@ import { marketTest } from "../support/fixtures.ts";
 import { balanceOf, call, seedMarket, startMarketplace, type TestMarketplace, until } from "../support/marketplace.ts";
 
 const test = marketTest();
-let copy: TestMarketplace;
-test.beforeAll(async ({ market }) => {
-  copy = await startMarketplace({ databaseUrl: market.databaseUrl, model: market.model });
-});
-test.afterAll(async () => {
-  await copy.stop();
-});
 
 describe("a key", () => {
   test("is amk_, 32 random characters and 6 that check them; every single typo shows", () => {
@@ -55,7 +48,7 @@ describe("a key", () => {
     expect(listed).toHaveLength(101);
   });
 
-  test("is refused on every copy of the service from the next call after it was revoked", async ({ market }) => {
+  test("is refused on every copy of the service from the next call after it was revoked", async ({ market, copy }) => {
     const { key, keyId, buyer } = await seedMarket(market.context);
     expect((await call(copy.url, "/api/v1/balance", { key })).status).toBe(200);
     await revokeKey(market.context.db, buyer.id, keyId);
@@ -137,7 +130,7 @@ describe("401 with WWW-Authenticate and a JSON body", () => {
 });
 
 describe("a key's rate limit", () => {
-  test("holds exactly over two copies at once, and says so on every answer", async ({ market }) => {
+  test("holds exactly over two copies at once, and says so on every answer", async ({ market, copy }) => {
     const { key } = await seedMarket(market.context, { rateLimit: 25 });
     const answers = await Promise.all(
       Array.from({ length: 60 }, (_, n) => call(n % 2 ? copy.url : market.url, "/api/v1/balance", { key })),
@@ -191,8 +184,10 @@ describe("a key's rate limit", () => {
   });
 });
 
+type Copies = Record<"market" | "copy", TestMarketplace>;
+
 describe("an account's ceiling over all its keys", () => {
-  const setup = async (market: TestMarketplace, ceiling: number, limits: readonly number[]) => {
+  const setup = async ({ market, copy }: Copies, ceiling: number, limits: readonly number[]) => {
     const { db } = market.context;
     const { id } = await createAccount(db, { handle: `ceiling-${ceiling}-${limits.join("-")}` });
     await setCallCeiling(db, id, 100_000);
@@ -213,22 +208,22 @@ describe("an account's ceiling over all its keys", () => {
     return { id, keys, ask };
   };
 
-  test("holds a key that has a higher limit of its own, and says so", async ({ market }) => {
-    const { keys, ask } = await setup(market, 15, [100_000]);
+  test("holds a key that has a higher limit of its own, and says so", async ({ market, copy }) => {
+    const { keys, ask } = await setup({ market, copy }, 15, [100_000]);
     expect(await ask(keys[0]!.token, 40)).toBe(15);
     const { headers } = await call(market.url, "/api/v1/balance", { key: keys[0]!.token });
     expect(headers.get("x-ratelimit-limit")).toBe("15");
   });
 
-  test("holds all keys together, over two copies at once", async ({ market }) => {
-    const { keys, ask } = await setup(market, 20, [100, 100, 5]);
+  test("holds all keys together, over two copies at once", async ({ market, copy }) => {
+    const { keys, ask } = await setup({ market, copy }, 20, [100, 100, 5]);
     const admitted = await Promise.all(keys.map(({ token }) => ask(token, 30)));
     expect(admitted.reduce((sum, one) => sum + one)).toBe(20);
     expect(admitted[2]).toBeLessThanOrEqual(5);
   });
 
-  test("is not stretched by revoking a key and making another", async ({ market }) => {
-    const { id, keys, ask } = await setup(market, 10, [10]);
+  test("is not stretched by revoking a key and making another", async ({ market, copy }) => {
+    const { id, keys, ask } = await setup({ market, copy }, 10, [10]);
     expect(await ask(keys[0]!.token, 12)).toBe(10);
     await revokeKey(market.context.db, id, keys[0]!.id);
     const again = await createKey(market.context.db, { accountId: id, name: "again", rateLimitPerMinute: 10 });

@@ -18,8 +18,9 @@ import { createMailer, type Mailer } from "../../marketplace/sign-in/mail.ts";
 import { Secret } from "../../shared/env.ts";
 import { inTransaction, type Queryable, type Transaction } from "../../shared/postgres.ts";
 import { type Browser, newEmail, withAccount } from "../support/browser.ts";
-import { kept, marketTest, perFile } from "../support/fixtures.ts";
+import { marketTest } from "../support/fixtures.ts";
 import { type Answer, call, echoAgent, startMarketplace, type TestMarketplace, until } from "../support/marketplace.ts";
+import { kept, perFile } from "../support/part.ts";
 import { type MailServer, startMailServer } from "../support/sign-in-servers.ts";
 
 const env = {

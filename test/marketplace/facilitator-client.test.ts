@@ -1,53 +1,53 @@
-import { createServer, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { test as base, expect } from "vitest";
 import { FacilitatorClient } from "../../marketplace/payments/facilitator/client.ts";
+import { startHttpServer } from "../support/http-server.ts";
+import { kept, part, perFile } from "../support/part.ts";
 
-let server: Server;
-let client: FacilitatorClient;
 let asked: string[];
 let answers: Array<{ status?: number; headers?: Record<string, string>; body: string }>;
-beforeAll(async () => {
-  server = createServer((request, response) => {
-    asked.push(request.url as string);
-    const { status = 200, headers = {}, body } = answers.shift() ?? { body: "{}" };
-    request.resume().on("end", () => response.writeHead(status, headers).end(body));
-  });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  client = new FacilitatorClient(`http://127.0.0.1:${(server.address() as AddressInfo).port}/base/`);
-});
-afterAll(async () => {
-  await client?.stop();
-  server?.close();
-});
+const test = base
+  .extend(
+    "server",
+    perFile,
+    part(() =>
+      startHttpServer((request, response) => {
+        asked.push(request.url as string);
+        const { status = 200, headers = {}, body } = answers.shift() ?? { body: "{}" };
+        request.resume().on("end", () => response.writeHead(status, headers).end(body));
+      }),
+    ),
+  )
+  .extend("client", perFile, ({ server }, { onCleanup }) =>
+    kept(new FacilitatorClient(`${server.url}/base/`), onCleanup),
+  );
 
 const answered = (...bodies: readonly string[]) => {
   asked = [];
   answers = bodies.map((body) => ({ body }));
 };
 
-test("a no and a yes are answers, under the path that was configured", async () => {
+test("a no and a yes are answers, under the path that was configured", async ({ client }) => {
   answered('{"isValid":false,"invalidReason":"x"}', '{"success":true,"transaction":"t"}');
   expect(await client.verify("{}")).toEqual({ isValid: false, invalidReason: "x" });
   expect(await client.settle("{}")).toEqual({ success: true, transaction: "t" });
   expect(asked).toEqual(["/base/verify", "/base/settle"]);
 });
 
-test.each([
+test.for<[string, string]>([
   ["no JSON", "<html>"],
   ["JSON of something else", '{"ok":true}'],
   ["longer than a megabyte", `{"isValid":true,"success":true,"payer":"${"x".repeat(1_000_000)}"}`],
   ["a text that cannot be stored", '{"isValid":true,"success":true,"payer":"0x\\u0000","transaction":"t"}'],
-])("what is %s is no answer, and a settlement is asked about once more", async (_what, body) => {
+])("what is %s is no answer, and a settlement is asked about once more", async ([, body], { client }) => {
   answered(body, body, body);
   expect(await client.verify("{}")).toBeUndefined();
   expect(await client.settle("{}")).toBeUndefined();
   expect(asked).toEqual(["/base/verify", "/base/settle", "/base/settle"]);
 });
 
-test.each([401, 404, 429, 500, 503])(
+test.for([401, 404, 429, 500, 503])(
   "an answer with status %i judges no payment, whatever its body says",
-  async (status) => {
+  async (status, { client }) => {
     asked = [];
     const body = '{"isValid":false,"success":false,"errorReason":"invalid_payload","invalidReason":"invalid_payload"}';
     answers = Array.from({ length: 3 }, () => ({ status, headers: { "retry-after": "17" }, body }));
@@ -57,7 +57,7 @@ test.each([401, 404, 429, 500, 503])(
   },
 );
 
-test("what could not be asked on the chain, or comes too often for now, judges no payment", async () => {
+test("what could not be asked on the chain, or comes too often for now, judges no payment", async ({ client }) => {
   answered(
     '{"isValid":false,"invalidReason":"unexpected_verify_error"}',
     ...Array(2).fill('{"success":false,"errorReason":"rate_limited"}'),
@@ -66,7 +66,7 @@ test("what could not be asked on the chain, or comes too often for now, judges n
   expect(await client.settle("{}")).toBeUndefined();
 });
 
-test("a network settles unless the facilitator says of every fee payer there that it does not", async () => {
+test("a network settles unless the facilitator says of every fee payer there that it does not", async ({ client }) => {
   const chains = [
     { network: "eip155:1", settling: false },
     { network: "eip155:8453", settling: false },

@@ -10,8 +10,9 @@ import { FileSender } from "../../marketplace/files/send-file.ts";
 import { type AccountId, platformAccount } from "../../marketplace/ids.ts";
 import { createApp, errorHandler, listen } from "../../shared/http.ts";
 import { createLog } from "../../shared/log.ts";
-import { marketTest, perFile } from "../support/fixtures.ts";
+import { marketTest } from "../support/fixtures.ts";
 import { call, type Market, run, seedMarket, startMarketplace, type TestMarketplace } from "../support/marketplace.ts";
+import { perFile } from "../support/part.ts";
 
 const megabyte = 1_000_000;
 

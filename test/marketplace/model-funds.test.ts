@@ -35,12 +35,8 @@ const env = {
 const test = marketTest({ env });
 let copy: TestMarketplace;
 let model: MockModels;
-test.beforeAll(async ({ market }) => {
-  ({ model } = market);
-  copy = await startMarketplace({ databaseUrl: market.databaseUrl, model, env });
-});
-test.afterAll(async () => {
-  await copy.stop();
+test.beforeAll(({ market, copy: started }) => {
+  [model, copy] = [market.model, started];
 });
 beforeEach(() => model.clearFaults());
 

@@ -7,8 +7,9 @@ import { marketplaceEndpoints } from "../../marketplace/endpoints.ts";
 import { createServer } from "../../marketplace/server.ts";
 import { connect } from "../../shared/postgres.ts";
 import { contractOf } from "../support/contract.ts";
-import { appTest, perFile } from "../support/fixtures.ts";
+import { appTest } from "../support/fixtures.ts";
 import { lintDocument } from "../support/lint-document.ts";
+import { perFile } from "../support/part.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: a JSON document is walked freely
 type Json = any;

@@ -23,10 +23,11 @@ import type { EvmChain } from "../../infra/local-evm/chain.ts";
 import { recheckWallets } from "../../marketplace/accounts/recheck-wallets.ts";
 import type { OpenLedger } from "../infra/local-hedera/sdk.ts";
 import { type Browser, withAccount } from "../support/browser.ts";
-import { kept, marketTest, perFile } from "../support/fixtures.ts";
+import { marketTest } from "../support/fixtures.ts";
 import { startHttpProxy } from "../support/http-proxy.ts";
 import { operatorVariables } from "../support/ledger-agents.ts";
 import { call, echoAgent, type TestMarketplace } from "../support/marketplace.ts";
+import { kept, perFile } from "../support/part.ts";
 
 const hedera = "hedera:testnet";
 const base = "eip155:84532";

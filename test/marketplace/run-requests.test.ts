@@ -10,22 +10,14 @@ import {
   proveLedger,
   seedMarket,
   spendable,
-  startMarketplace,
   type TestMarketplace,
   until,
 } from "../support/marketplace.ts";
 
 const test = marketTest();
-let copy: TestMarketplace;
-test.beforeAll(async ({ market }) => {
-  copy = await startMarketplace({ databaseUrl: market.databaseUrl, model: market.model });
-});
 test.afterEach(async ({ market }) => {
   market.model.clearFaults();
   await proveLedger(market.context);
-});
-test.afterAll(async () => {
-  await copy.stop();
 });
 
 const named = (on: TestMarketplace, { key, agent }: Market, name: string, more: object = {}) =>
@@ -36,7 +28,7 @@ const named = (on: TestMarketplace, { key, agent }: Market, name: string, more: 
   });
 
 describe("a request with an Idempotency-Key", () => {
-  test("runs once and answers the same ever after, whatever has changed since", async ({ market }) => {
+  test("runs once and answers the same ever after, whatever has changed since", async ({ market, copy }) => {
     const seeded = await seedMarket(market.context, { price: 5, balance: 20 });
     const first = await named(market, seeded, "job-1");
     expect(first.body).toMatchObject({ success: true, credits_used: 5, credits_remaining: 15 });
@@ -60,6 +52,7 @@ describe("a request with an Idempotency-Key", () => {
 
   test("sent twenty times at once to two copies runs once, on a balance for one; all get the result", async ({
     market,
+    copy,
   }) => {
     const seeded = await seedMarket(market.context, { price: 5, balance: 5 });
     market.model.injectFault({ delayMs: 300 });
@@ -77,7 +70,7 @@ describe("a request with an Idempotency-Key", () => {
     ["another input", { input: { text: "other" } }],
     ["another agent", { agent: "no/agent" }],
     ["another limit", { max_credits: 50 }],
-  ] as const)("is a 409 with %s", async ([_name, change], { market }) => {
+  ] as const)("is a 409 with %s", async ([_name, change], { market, copy }) => {
     const seeded = await seedMarket(market.context, { price: 5, balance: 20 });
     await named(market, seeded, "job");
     expect(await named(copy, seeded, "job", change)).toMatchObject({
@@ -145,7 +138,7 @@ describe("a key's daily cap", () => {
   const post = (on: TestMarketplace, key: string, { agent }: Market) =>
     call(on.url, "/api/v1/run", { key, body: { agent: agent.address, input: { text: "x" } } });
 
-  test("holds exactly over two copies at once, is that key's alone, and says so", async ({ market }) => {
+  test("holds exactly over two copies at once, is that key's alone, and says so", async ({ market, copy }) => {
     const seeded = await seedMarket(market.context, { price: 5, balance: 100 });
     const key = await cappedKey(market, seeded, 19);
     const answers = await Promise.all(Array.from({ length: 20 }, (_, n) => post(n % 2 ? copy : market, key, seeded)));

@@ -3,8 +3,8 @@ import { s3Store } from "../../marketplace/files/s3-store.ts";
 import { Secret } from "../../shared/env.ts";
 import type { S3Config } from "../../shared/s3.ts";
 import { startBucket, type TestBucket } from "../support/bucket.ts";
-import { part, perFile } from "../support/fixtures.ts";
 import { call, seedMarket, startMarketplace } from "../support/marketplace.ts";
+import { part, perFile } from "../support/part.ts";
 
 const test = base.extend(
   "s3",

@@ -94,7 +94,7 @@ test("no table, answer or log line holds what was sealed or what the operator ke
     X_API_BEARER_TOKEN: "X-TOKEN-MARK",
     IMAGES_API_KEY: "IMAGES-KEY-MARK",
     EVM_RPC_URLS: "eip155:84532=http://127.0.0.1:1/RPC-KEY-MARK",
-    OUTBOUND_ALLOW_HOSTS: `127.0.0.1:${mcp.port}`,
+    OUTBOUND_ALLOW_HOSTS: mcp.host,
   });
   const operatorSecret = market.open.accounts.operator.privateKeyHex;
   const seeded = await seedLedgerCreator(market, { balance: 1_000 });

@@ -1,9 +1,10 @@
 import { describe, expect } from "vitest";
 import { mailboxOf } from "../../marketplace/accounts/users.ts";
 import { Browser, newEmail, withAccount } from "../support/browser.ts";
-import { marketTest, part, perFile } from "../support/fixtures.ts";
+import { marketTest } from "../support/fixtures.ts";
 import { type HostileProvider, type Lie, startHostileProvider } from "../support/hostile-provider.ts";
 import { startMarketplace, type TestMarketplace } from "../support/marketplace.ts";
+import { part, perFile } from "../support/part.ts";
 
 const clientId = "marketplace";
 let provider: HostileProvider;

@@ -7,8 +7,9 @@ import { describe, expect } from "vitest";
 import { type LocalHedera, startLocalHedera } from "../../infra/local-hedera/local-hedera.ts";
 import { readConfig } from "../../marketplace/config.ts";
 import { Browser, newEmail, signedIn, tokenIn } from "../support/browser.ts";
-import { kept, marketTest, part, perFile } from "../support/fixtures.ts";
+import { marketTest } from "../support/fixtures.ts";
 import { startMarketplace } from "../support/marketplace.ts";
+import { kept, part, perFile } from "../support/part.ts";
 import { callbackOf, type MailServer, type OidcServer, startOidcProvider } from "../support/sign-in-servers.ts";
 
 /** On a developer's machine, without a mail server. */

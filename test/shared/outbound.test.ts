@@ -1,5 +1,4 @@
-import { createServer, type RequestListener, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { RequestListener } from "node:http";
 import { gzipSync } from "node:zlib";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import {
@@ -10,34 +9,32 @@ import {
   type Resolve,
 } from "../../shared/outbound.ts";
 import { addressProblem } from "../../shared/public-address.ts";
+import { type HttpServer, startHttpServer } from "../support/http-server.ts";
 import { type Listener, startListener } from "../support/listener.ts";
 
 const ask = { timeoutMs: 2_000, bytesMax: 100_000 };
 let listener: Listener;
 let answer: RequestListener;
-let server: Server;
+let server: HttpServer;
 let open: Outbound;
 let base: string;
 let seen: Array<{ url: string | undefined; headers: Record<string, unknown> }> = [];
 
 beforeAll(async () => {
   listener = await startListener();
-  server = createServer((request, response) => {
+  server = await startHttpServer((request, response) => {
     seen.push({ url: request.url, headers: request.headers });
     answer(request, response);
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as AddressInfo;
-  base = `http://127.0.0.1:${port}`;
-  open = createOutbound({ allowHosts: [`127.0.0.1:${port}`] });
+  base = server.url;
+  open = createOutbound({ allowHosts: [server.host] });
 });
 afterEach(() => {
   seen = [];
 });
 afterAll(async () => {
   await open.stop();
-  server.closeAllConnections();
-  server.close();
+  await server.stop();
   await listener.stop();
 });
 
@@ -209,17 +206,14 @@ describe("redirects", () => {
   });
 
   test("to another origin lose the headers meant for the first", async () => {
-    const second = createServer((request, response) => response.end(JSON.stringify(request.headers)));
-    await new Promise<void>((resolve) => second.listen(0, "127.0.0.1", resolve));
-    const { port } = second.address() as AddressInfo;
-    const outbound = createOutbound({ allowHosts: [new URL(base).host, `127.0.0.1:${port}`] });
-    answer = redirectTo(`http://127.0.0.1:${port}/`);
+    const second = await startHttpServer((request, response) => response.end(JSON.stringify(request.headers)));
+    const outbound = createOutbound({ allowHosts: [new URL(base).host, second.host] });
+    answer = redirectTo(`${second.url}/`);
     const { body } = await outbound.fetch(base, { ...ask, headers: { authorization: "Bearer creator" } });
     expect(seen[0]?.headers.authorization).toBe("Bearer creator");
     expect(body.toString()).not.toContain("creator");
     await outbound.stop();
-    second.closeAllConnections();
-    second.close();
+    await second.stop();
   });
 
   test("of anything but GET are not followed", async () => {

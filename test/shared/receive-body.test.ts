@@ -1,9 +1,8 @@
 import { execFile } from "node:child_process";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
 import { receiveBody } from "../../shared/receive-body.ts";
+import { startHttpServer } from "../support/http-server.ts";
 
 const bodies = 16;
 const bodyBytes = 15_000_000;
@@ -22,7 +21,7 @@ test("sixteen large bodies that arrive at once bring three megabytes in a turn o
   let ofThisTurn = 0;
   let most = 0;
   let received = 0;
-  const server = createServer(async (request, response) => {
+  const server = await startHttpServer(async (request, response) => {
     await receiveBody(request, bodyBytes, (chunk) => {
       if (ofThisTurn === 0) {
         setImmediate(() => {
@@ -36,10 +35,8 @@ test("sixteen large bodies that arrive at once bring three megabytes in a turn o
     });
     response.end();
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  await promisify(execFile)(process.execPath, ["--eval", sender, url]);
-  server.close();
+  await promisify(execFile)(process.execPath, ["--eval", sender, server.url]);
+  await server.stop();
   expect(received).toBe(bodies * bodyBytes);
   // What all may bring together, and of each body the chunk that was on its way.
   expect(most).toBeLessThanOrEqual(1_048_576 + 2 * bodies * chunkBytes);

@@ -1,13 +1,11 @@
-import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import S3rver from "s3rver";
 import { refusalOfSignature } from "../../infra/signature-v4.ts";
 import { Secret } from "../../shared/env.ts";
 import type { S3Config } from "../../shared/s3.ts";
+import { startHttpServer } from "./http-server.ts";
 
 const key = "S3RVER";
 const known = { accessKeyId: key, secretAccessKey: key };
@@ -19,16 +17,14 @@ export async function startBucket(name: string): Promise<TestBucket> {
   await s3.configureBuckets();
   const serve = s3.callback();
   // By itself it takes requests without a signature, and any signature of version 4.
-  const server = createServer((request, response) => {
+  const server = await startHttpServer((request, response) => {
     const { method = "", url: path = "", headers } = request;
     const bodyHash = String(headers["x-amz-content-sha256"]);
     const refusal = refusalOfSignature({ method, path, headers, bodyHash }, "s3", known);
     if (refusal) response.writeHead(403).end(refusal);
     else serve(request, response);
   });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const endpoint = server.url;
   return {
     endpoint,
     config: { endpoint, region: "us-east-1", bucket: name, accessKeyId: key, secretAccessKey: new Secret(key) },
@@ -39,8 +35,7 @@ export async function startBucket(name: string): Promise<TestBucket> {
       [`${prefix}_S3_SECRET_ACCESS_KEY`]: key,
     }),
     stop: async () => {
-      server.close();
-      await once(server, "close");
+      await server.stop();
       await rm(directory, { recursive: true });
     },
   };

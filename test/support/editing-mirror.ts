@@ -1,21 +1,15 @@
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
+import { startHttpServer } from "./http-server.ts";
 
 /** A mirror as it is, except for the answers that `edits` change: what a ledger can do that the local one cannot. */
 export async function startEditingMirror(mirrorUrl: string): Promise<EditingMirror> {
   const edits = new Map<string, object>();
-  const server = createServer(async (request, response) => {
+  const server = await startHttpServer(async (request, response) => {
     const answer = await fetch(mirrorUrl + request.url);
     const body = (await answer.json()) as object;
     const edit = edits.get(request.url!.split("?")[0]!);
     response.writeHead(answer.status, { "content-type": "application/json" }).end(JSON.stringify({ ...body, ...edit }));
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const close = async () => {
-    server.closeAllConnections();
-    await new Promise((resolve) => server.close(resolve));
-  };
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, edits, close };
+  return { url: server.url, edits, close: server.stop };
 }
 
 export interface EditingMirror {

@@ -1,6 +1,5 @@
 import { mkdtemp, rm } from "node:fs/promises";
-import { createServer as createHttpServer, type RequestListener } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { RequestListener } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test as base } from "vitest";
@@ -14,48 +13,22 @@ import { documented } from "./documented.ts";
 import { evmSetting } from "./evm-facilitator.ts";
 import { startFacilitator, type Variables } from "./facilitator.ts";
 import { hederaVariables } from "./hedera-payments.ts";
+import { startHttpServer } from "./http-server.ts";
 import { startLedgerMarket } from "./ledger-agents.ts";
-import { marketplaceContext, type Seed, type StartOptions, seedMarket, startMarketplace } from "./marketplace.ts";
+import {
+  marketplaceContext,
+  type Seed,
+  type StartOptions,
+  seedMarket,
+  startCopy,
+  startMarketplace,
+} from "./marketplace.ts";
 import { type PaidOptions, startPaidMarket } from "./paid-market.ts";
+import { kept, type OnCleanup, part, perFile } from "./part.ts";
 import { freshDatabase } from "./postgres.ts";
 import { startRpcProxy } from "./rpc-proxy.ts";
 import { startMailServer } from "./sign-in-servers.ts";
 import { statements } from "./statements.ts";
-
-/**
- * What test files stand on. A part is started for the first test of a file that takes it, and stopped after the file's
- * last; parts that stand on it are stopped before.
- */
-export const perFile = { scope: "file" } as const;
-
-/** Starts a part, which is stopped when its fixture ends. */
-export async function kept<P extends Part>(starting: P | Promise<P>, onCleanup: OnCleanup): Promise<P> {
-  const started = await starting;
-  onCleanup(() => stopped(started));
-  return started;
-}
-
-/** Starts several of them, for one fixture. */
-export async function keptAll<P extends Part>(starting: readonly Promise<P>[], onCleanup: OnCleanup): Promise<P[]> {
-  const started = await Promise.all(starting);
-  onCleanup(async () => {
-    await Promise.all(started.map(stopped));
-  });
-  return started;
-}
-
-async function stopped(part: Part): Promise<void> {
-  await ("stop" in part ? part.stop() : part.close());
-}
-
-/** The fixture of a part that stands on no other. */
-export function part<P extends Part>(start: () => P | Promise<P>) {
-  // biome-ignore lint/correctness/noEmptyPattern: Vitest reads from the pattern which other fixtures this one takes
-  return async ({}, { onCleanup }: { onCleanup: OnCleanup }) => kept(start(), onCleanup);
-}
-
-type Part = { stop(): unknown } | { close(): unknown };
-type OnCleanup = (end: () => Promise<void>) => void;
 
 /**
  * What a service may stand on besides its database, for `options` that name it: `marketTest().extend("options", perFile,
@@ -88,11 +61,12 @@ export function appTest(env: Record<string, string> = {}) {
     .extend("app", perFile, ({ context }) => createServer(context));
 }
 
-/** A marketplace with an agent, its creator, and a buyer with a key and credits. */
+/** A marketplace with an agent, its creator, and a buyer with a key and credits; `copy` is another one on its database. */
 export function marketTest(options: StartOptions = {}, seed: Seed = {}) {
   return partsTest()
     .extend("options", perFile, options)
     .extend("market", perFile, ({ options }, { onCleanup }) => kept(startMarketplace(options), onCleanup))
+    .extend("copy", perFile, ({ market }, { onCleanup }) => kept(startCopy(market), onCleanup))
     .extend("seeded", perFile, ({ market }) => seedMarket(market.context, seed));
 }
 
@@ -102,29 +76,18 @@ export function upstreamTest(answer: RequestListener) {
     .extend(
       "upstream",
       perFile,
-      part(() => startUpstream(answer)),
+      part(() => startHttpServer(answer)),
     )
     .extend("base", perFile, ({ upstream }) => upstream.url)
     .extend("options", perFile, ({ upstream }) => ({ env: { OUTBOUND_ALLOW_HOSTS: upstream.host } }));
 }
 
-/** A server of a test's own on any free port. */
-export async function startUpstream(answer: RequestListener) {
-  const server = createHttpServer(answer);
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as AddressInfo;
-  const stop = () => {
-    server.closeAllConnections();
-    server.close();
-  };
-  return { url: `http://127.0.0.1:${port}`, host: `127.0.0.1:${port}`, stop };
-}
-
-/** Both services and both chains; `paid` has a creator who can be paid on each. */
+/** Both services and both chains; `paid` has a creator who can be paid on each, `copy` is another marketplace beside it. */
 export function paidTest(options: PaidOptions = {}) {
   return partsTest()
     .extend("options", perFile, options)
-    .extend("paid", perFile, ({ options }, { onCleanup }) => kept(startPaidMarket(options), onCleanup));
+    .extend("paid", perFile, ({ options }, { onCleanup }) => kept(startPaidMarket(options), onCleanup))
+    .extend("copy", perFile, ({ paid }, { onCleanup }) => kept(startCopy(paid.marketplace), onCleanup));
 }
 
 /** A facilitator that settles on a local EVM chain; its answers must be as its document says. */
@@ -205,9 +168,10 @@ export function ledgerTest(options: LocalHederaOptions = {}) {
   );
 }
 
-/** A marketplace with an operator on a local ledger. */
+/** A marketplace with an operator on a local ledger, and `copy`, another one on its database. */
 export function ledgerMarketTest(env: Record<string, string> = {}) {
   return partsTest()
     .extend("env", perFile, env)
-    .extend("market", perFile, ({ env }, { onCleanup }) => kept(startLedgerMarket(env), onCleanup));
+    .extend("market", perFile, ({ env }, { onCleanup }) => kept(startLedgerMarket(env), onCleanup))
+    .extend("copy", perFile, ({ market }, { onCleanup }) => kept(startCopy(market), onCleanup));
 }

@@ -1,21 +1,17 @@
 import { createSign, generateKeyPairSync } from "node:crypto";
-import { once } from "node:events";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
+import { startHttpServer } from "./http-server.ts";
 
 /** An OpenID Connect provider that says what it is told to, signed with its key or with another. */
 export async function startHostileProvider(clientId: string): Promise<HostileProvider> {
   const [own, other] = [1, 2].map(() => generateKeyPairSync("rsa", { modulusLength: 2048 })) as [KeyPair, KeyPair];
   let lie: Lie = {};
   let nonce = "";
-  const server = createServer((request, response) => {
+  const server = await startHttpServer((request, response) => {
     const path = new URL(request.url ?? "/", issuer).pathname;
     const said = answers[path]?.();
     response.writeHead(said ? 200 : 404, { "content-type": "application/json" }).end(JSON.stringify(said ?? {}));
   });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const issuer = server.url;
   const person = { sub: "person", email: "person@example.com", email_verified: true };
   const answers: Record<string, () => object> = {
     "/.well-known/openid-configuration": () => ({
@@ -42,10 +38,7 @@ export async function startHostileProvider(clientId: string): Promise<HostilePro
       lie = next;
       nonce = asked;
     },
-    stop: async () => {
-      server.closeAllConnections();
-      server.close();
-    },
+    stop: server.stop,
   };
 }
 

@@ -1,6 +1,5 @@
-import { once } from "node:events";
-import { createServer, type IncomingHttpHeaders } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { IncomingHttpHeaders } from "node:http";
+import { startHttpServer } from "./http-server.ts";
 import type { Fate } from "./rpc-proxy.ts";
 
 /** A proxy between a service and one it calls, which misbehaves as told: by path, request after request. */
@@ -11,7 +10,7 @@ export async function startHttpProxy(upstream: string): Promise<HttpProxy> {
     fateOf = rule;
     for (const go of held.splice(0)) go();
   };
-  const server = createServer(async (request, response) => {
+  const server = await startHttpServer(async (request, response) => {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk);
     const fate = fateOf(request.url ?? "");
@@ -28,16 +27,11 @@ export async function startHttpProxy(upstream: string): Promise<HttpProxy> {
     const headers = { "content-type": "application/json", ...(retryAfter !== null && { "retry-after": retryAfter }) };
     response.writeHead(answer.status, headers).end(text);
   });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: server.url,
     behave,
     held: () => held.length,
-    stop: async () => {
-      server.closeAllConnections();
-      server.close();
-    },
+    stop: server.stop,
   };
 }
 

@@ -1,10 +1,9 @@
-import { once } from "node:events";
-import { createServer, request } from "node:http";
-import type { AddressInfo } from "node:net";
+import { request } from "node:http";
+import { type HttpServer, startHttpServer } from "./http-server.ts";
 
 /** A loopback proxy that adds an API key and passes everything else on as it is, for programs that cannot send one. */
-export async function startKeyProxy(upstream: string, key: string): Promise<{ url: string; stop(): Promise<void> }> {
-  const server = createServer((incoming, outgoing) => {
+export async function startKeyProxy(upstream: string, key: string): Promise<HttpServer> {
+  return startHttpServer((incoming, outgoing) => {
     const { method, headers, url = "/" } = incoming;
     const passed = request(
       new URL(url, upstream),
@@ -18,13 +17,4 @@ export async function startKeyProxy(upstream: string, key: string): Promise<{ ur
     outgoing.on("close", () => passed.destroy());
     incoming.pipe(passed);
   });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    stop: async () => {
-      server.closeAllConnections();
-      server.close();
-    },
-  };
 }

@@ -46,6 +46,11 @@ export async function startMarketplace(options: StartOptions = {}): Promise<Test
   return { url: listening.url, databaseUrl, environment, context, model, lines, stop };
 }
 
+/** Another copy of a service: on its database, with its settings and its model. */
+export function startCopy({ databaseUrl, environment: env, model }: TestMarketplace): Promise<TestMarketplace> {
+  return startMarketplace({ databaseUrl, env, model });
+}
+
 /** A chain that says nothing is asked no longer than it takes to know that a transaction has expired: tests would wait for it. */
 function impatient(config: Config): Config {
   const { hedera } = config.chains;

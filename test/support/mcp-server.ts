@@ -1,11 +1,11 @@
 import { randomUUID } from "node:crypto";
-import { createServer, type IncomingMessage } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { IncomingMessage } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
 import { StreamableHTTPServerTransport } from "@modelcontextprotocol/sdk/server/streamableHttp.js";
 import sharp from "sharp";
 import { z } from "zod";
+import { startHttpServer } from "./http-server.ts";
 
 /** A real MCP server over Streamable HTTP on 127.0.0.1, with tools that answer in every way there is. */
 export async function startMcpServer(options: { json?: boolean; sessions?: boolean } = {}): Promise<McpTestServer> {
@@ -22,7 +22,7 @@ export async function startMcpServer(options: { json?: boolean; sessions?: boole
     await toolServer(calls).connect(transport as never);
     return transport;
   };
-  const server = createServer(async (request, response) => {
+  const server = await startHttpServer(async (request, response) => {
     seen.push(request.headers);
     if (request.url === "/redirect") return void response.writeHead(307, { location: "http://169.254.169.254/" }).end();
     if (request.url === "/garbage")
@@ -35,24 +35,19 @@ export async function startMcpServer(options: { json?: boolean; sessions?: boole
     const known = sessions.get(String(request.headers["mcp-session-id"]));
     await (known ?? (await newTransport())).handleRequest(request, response);
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as AddressInfo;
   return {
-    url: `http://127.0.0.1:${port}/mcp`,
-    port,
+    url: `${server.url}/mcp`,
+    host: server.host,
     seen,
     calls,
     sessions,
-    stop: async () => {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-    },
+    stop: server.stop,
   };
 }
 
 export interface McpTestServer {
   readonly url: string;
-  readonly port: number;
+  readonly host: string;
   /** The headers of every request. */
   readonly seen: readonly IncomingMessage["headers"][];
   /** The arguments of every call of `echo`. */

@@ -1,29 +1,24 @@
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { startHttpServer } from "./http-server.ts";
 
 /** A resource server whose answer to callers who do not pay is set by the test; every request is counted. */
 export async function startPaidResource(): Promise<PaidResource> {
   const answers = new Map<string, Answerer>();
   const requests: string[] = [];
-  const server = createServer((request, response) => {
+  const server = await startHttpServer((request, response) => {
     const path = new URL(request.url ?? "/", "http://localhost").pathname;
     requests.push(`${request.method} ${request.url}`);
     const answer = answers.get(path);
     if (!answer) return void response.writeHead(404).end();
     answer(response, request);
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   return {
-    url,
+    url: server.url,
     requests,
     answer: (path, answerer) => {
       answers.set(path, answerer);
     },
-    stop: async () => {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-    },
+    stop: server.stop,
   };
 }
 

@@ -1,6 +1,4 @@
-import { once } from "node:events";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
+import { startHttpServer } from "./http-server.ts";
 
 /**
  * What happens to one call on its way: carried out and answered; carried out unanswered; never carried out; or kept, until
@@ -23,7 +21,7 @@ export async function startRpcProxy(upstream: string): Promise<RpcProxy> {
     fateOf = rule;
     for (const go of held.splice(0)) go();
   };
-  const server = createServer(async (request, response) => {
+  const server = await startHttpServer(async (request, response) => {
     let text = "";
     for await (const chunk of request) text += chunk;
     const parsed = JSON.parse(text);
@@ -44,17 +42,12 @@ export async function startRpcProxy(upstream: string): Promise<RpcProxy> {
     response.setHeader("content-type", "application/json");
     response.end(JSON.stringify(Array.isArray(parsed) ? told : told[0]));
   });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: server.url,
     counts,
     behave,
     held: () => held.length,
-    stop: async () => {
-      server.closeAllConnections();
-      server.close();
-    },
+    stop: server.stop,
   };
 }
 

@@ -1,7 +1,5 @@
-import { once } from "node:events";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { expect } from "vitest";
+import { startHttpServer } from "../support/http-server.ts";
 import { open, visitEverywhere } from "./browser.ts";
 import { account, hash, network, test } from "./facilitator.ts";
 
@@ -57,15 +55,14 @@ test("a seller's 402 that clients of one version can pay and those of the other 
   };
   const extra = { name: "USDC", version: "2" };
   const quote = (version: number, offer: object) => JSON.stringify({ x402Version: version, accepts: [offer] });
-  const seller = createServer((_request, response) => {
+  const seller = await startHttpServer((_request, response) => {
     const header = Buffer.from(quote(2, { ...old, payTo: "0.0.5", extra })).toString("base64");
     response.writeHead(402, { "payment-required": header });
     response.end(quote(1, { ...old, resource: "https://a.example.com/x", extra }));
   });
-  await once(seller.listen(0, "127.0.0.1"), "listening");
-  const url = `http://localhost:${(seller.address() as AddressInfo).port}/pages`;
+  const url = `${seller.url.replace("127.0.0.1", "localhost")}/pages`;
   await visitEverywhere(site, `/resources/check?url=${encodeURIComponent(url)}`, { name: "fac-check-problems" });
-  seller.close();
+  await seller.stop();
 });
 
 test("a payment's page changes by itself when the payment ends", async ({ site }) => {

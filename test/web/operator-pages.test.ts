@@ -2,8 +2,9 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect } from "vitest";
 import { readConfig } from "../../marketplace/config.ts";
-import { marketTest, perFile } from "../support/fixtures.ts";
+import { marketTest } from "../support/fixtures.ts";
 import type { TestMarketplace } from "../support/marketplace.ts";
+import { perFile } from "../support/part.ts";
 
 const test = marketTest().extend("options", perFile, async ({ directory }) => {
   const terms = "# Terms of use\n\nBe *kind*. <script>alert(1)</script>\n\n## Law\n\n[x](javascript:alert(1))";

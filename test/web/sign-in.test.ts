@@ -1,8 +1,9 @@
 import { describe, expect } from "vitest";
 import { landingPath } from "../../marketplace/sign-in/enter.ts";
 import { newEmail, tokenIn } from "../support/browser.ts";
-import { marketTest, part, perFile } from "../support/fixtures.ts";
+import { marketTest } from "../support/fixtures.ts";
 import { startMarketplace, type TestMarketplace } from "../support/marketplace.ts";
+import { part, perFile } from "../support/part.ts";
 import { type MailServer, startOidcProvider } from "../support/sign-in-servers.ts";
 
 const publicUrl = "https://market.example.com";

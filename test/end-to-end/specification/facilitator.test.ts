@@ -3,8 +3,9 @@ import type { LocalHedera } from "../../../infra/local-hedera/local-hedera.ts";
 import { type EvmSetting, evmSetting } from "../../support/evm-facilitator.ts";
 import { paymentBody } from "../../support/evm-payments.ts";
 import { type RunningFacilitator, startFacilitator } from "../../support/facilitator.ts";
-import { chainsTest, kept, perFile } from "../../support/fixtures.ts";
+import { chainsTest } from "../../support/fixtures.ts";
 import { type HederaTerms, signHederaTransfer } from "../../support/hedera-payments.ts";
+import { kept, perFile } from "../../support/part.ts";
 import { at, isOf, type Type } from "./fields.ts";
 
 /** The facilitator, row by row of the specification's tables. One settled, one refused payment are its record. */

@@ -8,7 +8,8 @@ import { JsonRpc } from "../../../facilitator/schemes/exact-evm/rpc.ts";
 import { openBucket } from "../../../shared/s3.ts";
 import { startBucket } from "../../support/bucket.ts";
 import { paymentBody } from "../../support/evm-payments.ts";
-import { evmTest, perFile } from "../../support/fixtures.ts";
+import { evmTest } from "../../support/fixtures.ts";
+import { perFile } from "../../support/part.ts";
 
 const test = evmTest().extend("s3", perFile, async ({ facilitator: _ }, { onCleanup }) => {
   const s3 = await startBucket("record");

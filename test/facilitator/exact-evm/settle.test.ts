@@ -5,8 +5,9 @@ import { edited } from "../../support/edit.ts";
 import { type EvmSetting, evmSetting } from "../../support/evm-facilitator.ts";
 import { asV1, newBuyer, paymentBody } from "../../support/evm-payments.ts";
 import { spawnFacilitator, startFacilitator } from "../../support/facilitator.ts";
-import { chainTest, kept, perFile } from "../../support/fixtures.ts";
+import { chainTest } from "../../support/fixtures.ts";
 import { lapseAll } from "../../support/lapse.ts";
+import { kept, perFile } from "../../support/part.ts";
 import { freshDatabase } from "../../support/postgres.ts";
 import { startRpcProxy } from "../../support/rpc-proxy.ts";
 

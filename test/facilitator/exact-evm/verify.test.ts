@@ -5,7 +5,8 @@ import { edited } from "../../support/edit.ts";
 import type { EvmSetting } from "../../support/evm-facilitator.ts";
 import { asV1, type Buyer, type EvmTerms, newBuyer, paymentBody } from "../../support/evm-payments.ts";
 import { type RunningFacilitator, startFacilitator } from "../../support/facilitator.ts";
-import { chainTest, kept, perFile } from "../../support/fixtures.ts";
+import { chainTest } from "../../support/fixtures.ts";
+import { kept, perFile } from "../../support/part.ts";
 
 let setting: EvmSetting;
 let facilitator: RunningFacilitator;

@@ -1,11 +1,10 @@
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { describe, expect } from "vitest";
 import { AddressBook } from "../../../facilitator/schemes/exact-hedera/address-book.ts";
 import { Mirror } from "../../../facilitator/schemes/exact-hedera/mirror.ts";
 import { startLocalHedera } from "../../../infra/local-hedera/local-hedera.ts";
 import { HederaNodes } from "../../../shared/hedera/nodes.ts";
 import { createLog } from "../../../shared/log.ts";
+import { type HttpServer, startHttpServer } from "../../support/http-server.ts";
 import { type HederaSetting, hederaSchemeTest, settingOn, settled, verified } from "./setting.ts";
 
 const test = hederaSchemeTest();
@@ -155,13 +154,7 @@ async function bookOf(setting: HederaSetting, nodesConfigured: Record<string, st
   return { book, nodes, stop };
 }
 
-/** A mirror that gives one answer, whatever it is asked. */
-async function startMirror(answer: unknown): Promise<{ url: string; stop: () => void }> {
-  const server = createServer((_request, response) => response.end(JSON.stringify(answer)));
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const stop = () => {
-    server.closeAllConnections();
-    server.close();
-  };
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, stop };
+/** A mirror that gives one answer to every request. */
+function startMirror(answer: unknown): Promise<HttpServer> {
+  return startHttpServer((_request, response) => response.end(JSON.stringify(answer)));
 }

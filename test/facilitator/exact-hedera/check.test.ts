@@ -1,5 +1,3 @@
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { setTimeout as pause } from "node:timers/promises";
 import {
   CustomFractionalFee,
@@ -10,13 +8,15 @@ import {
   TokenUnfreezeTransaction,
   TokenUnpauseTransaction,
 } from "@hashgraph/sdk";
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect } from "vitest";
 import type { HederaPayment } from "../../../facilitator/schemes/exact-hedera/payload.ts";
+import { startHttpServer } from "../../support/http-server.ts";
+import { kept, perFile } from "../../support/part.ts";
 import { usdc } from "./payloads.ts";
 import {
   execute,
   type HederaSetting,
-  hederaSetting,
+  hederaSchemeTest,
   newBuyer,
   price,
   settingOn,
@@ -27,22 +27,17 @@ import {
 let setting: HederaSetting;
 let mirror: CountingMirror;
 
-beforeAll(async () => {
-  const base = await hederaSetting();
-  mirror = await countingMirror(base.ledger.mirrorUrl);
-  const counted = await settingOn(base.ledger, { mirrorUrl: mirror.url });
-  setting = {
-    ...counted,
-    stop: async () => {
-      await counted.stop();
-      await mirror.stop();
-      await base.stop();
-    },
-  };
+const test = hederaSchemeTest()
+  .extend("countedMirror", perFile, ({ setting }, { onCleanup }) =>
+    kept(countingMirror(setting.ledger.mirrorUrl), onCleanup),
+  )
+  .extend("counted", perFile, ({ setting, countedMirror }, { onCleanup }) =>
+    kept(settingOn(setting.ledger, { mirrorUrl: countedMirror.url }), onCleanup),
+  );
+test.beforeAll(async ({ counted, countedMirror }) => {
+  [setting, mirror] = [counted, countedMirror];
   await setting.scheme.start();
 });
-afterEach(() => setting.ledger.faults.clear());
-afterAll(() => setting?.stop());
 
 const verify = async (terms: Partial<Terms> = {}, on = setting): Promise<HederaPayment> =>
   verified(on.scheme, await setting.pay(terms));
@@ -237,12 +232,12 @@ interface CountingMirror {
   stop(): Promise<void>;
 }
 
-/** The ledger's mirror behind a door that counts. */
+/** The ledger's mirror behind a proxy that counts requests. */
 async function countingMirror(target: string): Promise<CountingMirror> {
   let count = 0;
   let hanging = false;
   let delayMs = 0;
-  const server = createServer(async (incoming, outgoing) => {
+  const server = await startHttpServer(async (incoming, outgoing) => {
     count += 1;
     if (hanging) return;
     await pause(delayMs);
@@ -250,9 +245,8 @@ async function countingMirror(target: string): Promise<CountingMirror> {
     outgoing.writeHead(response.status, { "content-type": "application/json" });
     outgoing.end(await response.text());
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: server.url,
     count: () => count,
     hang: (on) => {
       hanging = on;
@@ -260,10 +254,6 @@ async function countingMirror(target: string): Promise<CountingMirror> {
     delay: (ms) => {
       delayMs = ms;
     },
-    stop: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
+    stop: server.stop,
   };
 }

@@ -3,8 +3,9 @@ import { expect } from "vitest";
 import type { LocalHedera } from "../../../infra/local-hedera/local-hedera.ts";
 import { connect, type Database } from "../../../shared/postgres.ts";
 import { spawnFacilitator, startFacilitator } from "../../support/facilitator.ts";
-import { hederaTest, keptAll, perFile } from "../../support/fixtures.ts";
+import { hederaTest } from "../../support/fixtures.ts";
 import { lapseAll } from "../../support/lapse.ts";
+import { keptAll, perFile } from "../../support/part.ts";
 import { statements } from "../../support/statements.ts";
 import { buyerOf, price, signedPayment, usdcOf } from "./setting.ts";
 

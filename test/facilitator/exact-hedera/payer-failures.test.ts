@@ -1,11 +1,21 @@
-import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
-import { type LocalHedera, startLocalHedera } from "../../../infra/local-hedera/local-hedera.ts";
+import { expect } from "vitest";
+import type { LocalHedera } from "../../../infra/local-hedera/local-hedera.ts";
 import { HederaNodes } from "../../../shared/hedera/nodes.ts";
-import { connect, type Database } from "../../../shared/postgres.ts";
+import type { Database } from "../../../shared/postgres.ts";
 import { type RunningFacilitator, startFacilitator } from "../../support/facilitator.ts";
+import { hederaTest } from "../../support/fixtures.ts";
+import { kept, perFile } from "../../support/part.ts";
 import { freshDatabase } from "../../support/postgres.ts";
-import { statements } from "../../support/statements.ts";
 import { buyerOf, newBuyer, price, signedPayment } from "./setting.ts";
+
+const test = hederaTest({ LIMIT_FAILURES_PER_PAYER: "0", LIMIT_FAILURES_PER_PAYER_DAY: "4" })
+  .extend("copy", perFile, ({ variables }, { onCleanup }) => kept(startFacilitator(variables), onCleanup))
+  .extend("foreign", perFile, async ({ variables }, { onCleanup }) =>
+    kept(startFacilitator({ ...variables, FACILITATOR_DATABASE_URL: await freshDatabase("facilitator") }), onCleanup),
+  )
+  .extend("ledgerNodes", perFile, ({ ledger }, { onCleanup }) =>
+    kept(new HederaNodes(ledger.nodes, { connectMs: 10_000, sendMs: 10_000, receiptMs: 10_000 }), onCleanup),
+  );
 
 let ledger: LocalHedera;
 let db: Database;
@@ -14,31 +24,9 @@ let daemons: readonly RunningFacilitator[];
 let elsewhere: Awaited<ReturnType<typeof startFacilitator>>;
 let nodes: HederaNodes;
 
-beforeAll(async () => {
-  ledger = await startLocalHedera();
-  nodes = new HederaNodes(ledger.nodes, { connectMs: 10_000, sendMs: 10_000, receiptMs: 10_000 });
-  const url = await freshDatabase("facilitator");
-  db = connect(url, { poolMax: 2, statements, applicationName: "test" });
-  const { accountId, privateKey } = ledger.accounts.feePayer;
-  const variables = {
-    FACILITATOR_DATABASE_URL: url,
-    HEDERA_TESTNET_MIRROR: ledger.mirrorUrl,
-    HEDERA_TESTNET_NODES: Object.entries(ledger.nodes)
-      .map(([address, node]) => `${address}=${node}`)
-      .join(","),
-    HEDERA_TESTNET_FEE_PAYERS: `${accountId}:${privateKey}`,
-    LIMIT_FAILURES_PER_PAYER: "0",
-    LIMIT_FAILURES_PER_PAYER_DAY: "4",
-  };
-  daemons = [await startFacilitator(variables), await startFacilitator(variables)];
-  elsewhere = await startFacilitator({ ...variables, FACILITATOR_DATABASE_URL: await freshDatabase("facilitator") });
-});
-afterEach(() => ledger.faults.clear());
-afterAll(async () => {
-  await Promise.all([...(daemons ?? []), elsewhere].map((daemon) => daemon?.stop()));
-  await db?.end();
-  nodes?.close();
-  await ledger?.close();
+test.beforeAll(({ ledger: own, facilitator, copy, foreign, ledgerNodes }) => {
+  [ledger, db, elsewhere, nodes] = [own, facilitator.context.db, foreign, ledgerNodes];
+  daemons = [facilitator, copy];
 });
 
 type Buyer = ReturnType<typeof newBuyer>;

@@ -26,7 +26,7 @@ import type { LocalHederaOptions } from "../../../infra/local-hedera/options.ts"
 import { Secret } from "../../../shared/env.ts";
 import { createLog } from "../../../shared/log.ts";
 import { connect, type Database } from "../../../shared/postgres.ts";
-import { perFile } from "../../support/fixtures.ts";
+import { perFile } from "../../support/part.ts";
 import { freshDatabase } from "../../support/postgres.ts";
 import { statements } from "../../support/statements.ts";
 import { request, usdc } from "./payloads.ts";

@@ -1,7 +1,8 @@
 import fc from "fast-check";
 import { expect } from "vitest";
 import type { LocalHedera } from "../../../infra/local-hedera/local-hedera.ts";
-import { kept, ledgerTest, perFile } from "../../support/fixtures.ts";
+import { ledgerTest } from "../../support/fixtures.ts";
+import { kept, perFile } from "../../support/part.ts";
 import { connect, paymentBody, signedPayment } from "./raw.ts";
 import { eventually, hbarBalances } from "./sdk.ts";
 

@@ -13,9 +13,10 @@ import {
   usdcStandIn,
 } from "../../../infra/local-evm/artifacts.ts";
 import type { EvmChain } from "../../../infra/local-evm/chain.ts";
-import { ledgerMarketTest, perFile } from "../../support/fixtures.ts";
+import { ledgerMarketTest } from "../../support/fixtures.ts";
 import type { LedgerMarket } from "../../support/ledger-agents.ts";
 import { run, seedMarket, startMarketplace } from "../../support/marketplace.ts";
+import { perFile } from "../../support/part.ts";
 
 const evmNetwork = "eip155:84532";
 const hedera = "hedera:testnet";

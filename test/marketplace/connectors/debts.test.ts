@@ -9,9 +9,10 @@ import { publishAgent } from "../../../marketplace/agents/publish.ts";
 import { moveAgent } from "../../../marketplace/agents/state.ts";
 import type { OpenLedger } from "../../infra/local-hedera/sdk.ts";
 import { withAccount } from "../../support/browser.ts";
-import { paidTest, perFile } from "../../support/fixtures.ts";
+import { paidTest } from "../../support/fixtures.ts";
 import { operatorVariables } from "../../support/ledger-agents.ts";
 import type { PaidMarket } from "../../support/paid-market.ts";
+import { perFile } from "../../support/part.ts";
 import { bareProof, decodeHeader, payQuote, post, settleFirst } from "../../support/pay-call.ts";
 
 // Links are shown, so that a creator can sign in.

@@ -1,18 +1,14 @@
 import { expect } from "vitest";
 import { ledgerMarketTest } from "../../support/fixtures.ts";
 import { type LedgerMarket, newTopic, seedLedgerCreator } from "../../support/ledger-agents.ts";
-import { balanceOf, call, run, startMarketplace, type TestMarketplace, until } from "../../support/marketplace.ts";
+import { balanceOf, call, run, type TestMarketplace, until } from "../../support/marketplace.ts";
 
 const limits = { HEDERA_FEES_PER_DAY: "10", HEDERA_FEES_PER_CREATOR_DAY: "6" };
 
 const test = ledgerMarketTest(limits);
 let copy: TestMarketplace;
-test.beforeAll(async ({ market }) => {
-  const { databaseUrl, model, variables } = market;
-  copy = await startMarketplace({ databaseUrl, model, env: variables });
-});
-test.afterAll(async () => {
-  await copy.stop();
+test.beforeAll(({ copy: started }) => {
+  copy = started;
 });
 
 const hbar = 100_000_000;

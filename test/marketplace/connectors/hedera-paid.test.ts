@@ -2,10 +2,11 @@ import { TopicCreateTransaction } from "@hashgraph/sdk";
 import { expect } from "vitest";
 import { publishAgent } from "../../../marketplace/agents/publish.ts";
 import type { OpenLedger } from "../../infra/local-hedera/sdk.ts";
-import { paidTest, perFile } from "../../support/fixtures.ts";
+import { paidTest } from "../../support/fixtures.ts";
 import { operatorVariables } from "../../support/ledger-agents.ts";
 import { until } from "../../support/marketplace.ts";
 import type { PaidMarket } from "../../support/paid-market.ts";
+import { perFile } from "../../support/part.ts";
 import { payQuote, post } from "../../support/pay-call.ts";
 
 const test = paidTest().extend("options", perFile, ({ open }) => ({ env: operatorVariables(open) }));

@@ -1,5 +1,3 @@
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { TokenCreateTransaction, TokenSupplyType, TokenType } from "@hashgraph/sdk";
 import pg from "pg";
 import { describe, expect } from "vitest";
@@ -8,6 +6,7 @@ import { executeRun } from "../../../marketplace/runs/execute.ts";
 import { prepareRun } from "../../../marketplace/runs/prepare.ts";
 import { closeOverdueSideEffects, recoverLostRuns } from "../../../marketplace/runs/recover.ts";
 import { ledgerMarketTest } from "../../support/fixtures.ts";
+import { startHttpServer } from "../../support/http-server.ts";
 import { allow, type LedgerMarket, newTopic, seedLedgerCreator } from "../../support/ledger-agents.ts";
 import { balanceOf, proveLedger, run, startMarketplace, until } from "../../support/marketplace.ts";
 
@@ -332,16 +331,14 @@ describe("hedera-mint", () => {
 });
 
 test("an operator that is a fee payer of the facilitator writes nothing", async ({ market }) => {
-  const facilitator = createServer((_request, response) => {
+  const facilitator = await startHttpServer((_request, response) => {
     const signers = { "hedera:*": [market.open.accounts.operator.accountId] };
     response.setHeader("content-type", "application/json").end(JSON.stringify({ kinds: [], extensions: [], signers }));
   });
-  await new Promise<void>((resolve) => facilitator.listen(0, "127.0.0.1", resolve));
-  const url = `http://127.0.0.1:${(facilitator.address() as AddressInfo).port}`;
   const careless = await startMarketplace({
     databaseUrl: market.databaseUrl,
     model: market.model,
-    env: { ...market.variables, FACILITATOR_URL: url },
+    env: { ...market.variables, FACILITATOR_URL: facilitator.url },
   });
   const { key, publish } = await seedLedgerCreator(market);
   const topic = await newTopic(market, "open");
@@ -349,8 +346,7 @@ test("an operator that is a fee payer of the facilitator writes nothing", async 
   expect((await run(careless, key, agent.address, { text: "x" })).status).toBe(503);
   expect(await messagesOf(market, topic)).toEqual([]);
   await careless.stop();
-  facilitator.closeAllConnections();
-  facilitator.close();
+  await facilitator.stop();
 });
 
 describe("whatever the ledger does", () => {

@@ -1,5 +1,4 @@
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import {
   type Address,
   encodeAbiParameters,
@@ -13,9 +12,10 @@ import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { readEvmApprovals } from "../../../marketplace/connectors/approval-check/evm-approvals.ts";
 import { EvmChains, textOfContract } from "../../../marketplace/connectors/evm.ts";
 import { tryTransfer } from "../../../marketplace/connectors/token-audit/evm-transfer.ts";
+import { type HttpServer, startHttpServer } from "../../support/http-server.ts";
 
 /** A node whose contracts and blocks belong to strangers. */
-const node = createServer(async (request, response) => {
+async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
   let text = "";
   for await (const chunk of request) text += chunk;
   const asked: Question | Question[] = JSON.parse(text);
@@ -25,14 +25,15 @@ const node = createServer(async (request, response) => {
   underWay -= 1;
   response.setHeader("content-type", "application/json");
   response.end(JSON.stringify(Array.isArray(asked) ? asked.map(answerTo) : answerTo(asked)));
-});
+}
+
+let node: HttpServer;
 let client: PublicClient;
 beforeAll(async () => {
-  await new Promise<void>((resolve) => node.listen(0, "127.0.0.1", resolve));
-  const { port } = node.address() as AddressInfo;
-  client = new EvmChains({ "eip155:1": `http://127.0.0.1:${port}` }).client("eip155:1")!;
+  node = await startHttpServer(answer);
+  client = new EvmChains({ "eip155:1": node.url }).client("eip155:1")!;
 });
-afterAll(() => node.close());
+afterAll(() => node.stop());
 
 const latest = 100_000n;
 const wallet = address(1);

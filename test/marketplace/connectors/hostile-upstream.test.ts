@@ -4,9 +4,10 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { Worker } from "node:worker_threads";
 import { afterEach, describe, expect } from "vitest";
 import { publishAgent } from "../../../marketplace/agents/publish.ts";
-import { perFile, upstreamTest } from "../../support/fixtures.ts";
+import { upstreamTest } from "../../support/fixtures.ts";
 import { call, echoAgent, type Market, seedMarket, type TestMarketplace, until } from "../../support/marketplace.ts";
 import { startProcess } from "../../support/marketplace-process.ts";
+import { perFile } from "../../support/part.ts";
 
 /** A service that a stranger runs against us. The marketplace is a process of its own, so that only it is measured. */
 let behave: (response: ServerResponse, message: { method?: string; id?: number }, request: IncomingMessage) => void;

@@ -5,8 +5,9 @@ import sharp from "sharp";
 import { expect } from "vitest";
 import type { MockModels } from "../../../infra/mock-models/server.ts";
 import { createKey } from "../../../marketplace/api-keys/create.ts";
-import { marketTest, perFile } from "../../support/fixtures.ts";
+import { marketTest } from "../../support/fixtures.ts";
 import { call, run, seedMarket, startMarketplace, type TestMarketplace } from "../../support/marketplace.ts";
+import { perFile } from "../../support/part.ts";
 
 const test = marketTest().extend("options", perFile, ({ directory }) => ({
   env: { FILES_DIR: directory, MARKETPLACE_PUBLIC_URL: "https://market.example.com" },

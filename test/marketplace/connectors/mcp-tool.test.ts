@@ -2,10 +2,11 @@ import { describe, expect } from "vitest";
 import { demoAgents } from "../../../infra/dev/demo-agents.ts";
 import { type MockMcp, startMockMcp } from "../../../infra/mock-mcp/server.ts";
 import { noticesOf } from "../../../marketplace/agents/notices.ts";
-import { marketTest, part, perFile } from "../../support/fixtures.ts";
+import { marketTest } from "../../support/fixtures.ts";
 import { startListener } from "../../support/listener.ts";
 import { run, seedMarket, startMarketplace, type TestMarketplace } from "../../support/marketplace.ts";
 import { type McpTestServer, startMcpServer } from "../../support/mcp-server.ts";
+import { part, perFile } from "../../support/part.ts";
 
 let market: TestMarketplace;
 let local: MockMcp;
@@ -24,7 +25,7 @@ const test = marketTest()
   )
   .extend("local", perFile, part(startMockMcp))
   .extend("options", perFile, ({ stream, json, sessions, local }) => ({
-    env: { OUTBOUND_ALLOW_HOSTS: [stream, json, sessions, local].map(({ port }) => `127.0.0.1:${port}`).join(",") },
+    env: { OUTBOUND_ALLOW_HOSTS: [stream, json, sessions, local].map(({ url }) => new URL(url).host).join(",") },
   }));
 test.beforeAll(({ market: started, local: ownLocal, stream, json, sessions }) => {
   market = started;

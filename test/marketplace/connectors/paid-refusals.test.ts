@@ -13,9 +13,10 @@ import { type MockX, startMockX } from "../../../infra/mock-x/server.ts";
 import { publishAgent } from "../../../marketplace/agents/publish.ts";
 import type { OpenLedger } from "../../infra/local-hedera/sdk.ts";
 import { startEditingMirror } from "../../support/editing-mirror.ts";
-import { kept, paidTest, part, perFile } from "../../support/fixtures.ts";
+import { paidTest } from "../../support/fixtures.ts";
 import { allow, operatorVariables } from "../../support/ledger-agents.ts";
 import type { PaidMarket } from "../../support/paid-market.ts";
+import { kept, part, perFile } from "../../support/part.ts";
 import { type PaidAnswer, payQuote, post } from "../../support/pay-call.ts";
 
 const test = paidTest()

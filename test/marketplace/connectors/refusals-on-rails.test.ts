@@ -7,11 +7,12 @@ import { type Published, publishAgent } from "../../../marketplace/agents/publis
 import { moveAgent } from "../../../marketplace/agents/state.ts";
 import { createKey } from "../../../marketplace/api-keys/create.ts";
 import type { OpenLedger } from "../../infra/local-hedera/sdk.ts";
-import { paidTest, perFile } from "../../support/fixtures.ts";
+import { paidTest } from "../../support/fixtures.ts";
 import { allow, operatorVariables } from "../../support/ledger-agents.ts";
 import { balanceOf, call, run } from "../../support/marketplace.ts";
 import { callTool, connectMcp, textOf } from "../../support/mcp.ts";
 import type { PaidMarket } from "../../support/paid-market.ts";
+import { perFile } from "../../support/part.ts";
 import { decodeHeader, encodeHeader, payQuote, post, settleFirst } from "../../support/pay-call.ts";
 
 const test = paidTest().extend("options", perFile, ({ open }) => ({ env: operatorVariables(open) }));

@@ -1,15 +1,15 @@
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { TopicCreateTransaction } from "@hashgraph/sdk";
 import { describe, expect } from "vitest";
 import { startMockX } from "../../../infra/mock-x/server.ts";
 import { publishAgent } from "../../../marketplace/agents/publish.ts";
 import type { OpenLedger } from "../../infra/local-hedera/sdk.ts";
-import { kept, paidTest, part, perFile } from "../../support/fixtures.ts";
+import { paidTest } from "../../support/fixtures.ts";
+import { startHttpServer } from "../../support/http-server.ts";
 import { allow, operatorVariables } from "../../support/ledger-agents.ts";
-import { run, startMarketplace, type TestMarketplace, until } from "../../support/marketplace.ts";
+import { run, type TestMarketplace, until } from "../../support/marketplace.ts";
 import { startProcess } from "../../support/marketplace-process.ts";
 import type { PaidMarket } from "../../support/paid-market.ts";
+import { part, perFile } from "../../support/part.ts";
 import { decodeHeader, type PaidAnswer, payQuote, post } from "../../support/pay-call.ts";
 
 const test = paidTest()
@@ -22,10 +22,6 @@ const test = paidTest()
     const xVariables = { X_API_BASE_URL: x.url, X_API_BEARER_TOKEN: "X-TOKEN" };
     // Transactions stay good for as long as they are held back.
     return { env: { ...operatorVariables(open), ...xVariables, HEDERA_VALID_SECONDS: "90" } };
-  })
-  .extend("copy", perFile, ({ paid }, { onCleanup }) => {
-    const { databaseUrl, environment, model } = paid.marketplace;
-    return kept(startMarketplace({ databaseUrl, model, env: environment }), onCleanup);
   });
 
 test.afterEach(({ open }) => open.ledger.faults.clear());
@@ -245,10 +241,8 @@ test("a copy killed while it looks whether a call can work binds the payment to 
   await allowed(open, 100_000);
   const settings = { asset: "hbar", to: "{{to}}", amount: "5", per_run_max: "5", per_day_max: "100" };
   const { address, urls } = await publish(paid, copy, "hedera-transfer", settings);
-  const silent = createServer(() => {});
-  await new Promise<void>((resolve) => silent.listen(0, "127.0.0.1", resolve));
-  const mirror = `http://127.0.0.1:${(silent.address() as AddressInfo).port}`;
-  const doomed = await startProcess({ ...paid.marketplace.environment, HEDERA_MIRROR: mirror });
+  const silent = await startHttpServer(() => {});
+  const doomed = await startProcess({ ...paid.marketplace.environment, HEDERA_MIRROR: silent.url });
   const proof = await payQuote(paid, "evm", await post(urls[0], { body: {} }));
   const answer = post(`${doomed.url}/api/agent/${address}`, { body: { to: "0.0.987654" }, proof }).catch(() => "died");
   const { key } =
@@ -264,8 +258,7 @@ test("a copy killed while it looks whether a call can work binds the payment to 
   const served = await post(urls[0], { body: { to: receiver }, proof });
   expect([served.status, served.body.error]).toEqual([200, undefined]);
   expect(await settled(paid)).toBe(before + 1);
-  silent.closeAllConnections();
-  silent.close();
+  await silent.stop();
 });
 
 test("who has a payment in hand and settles none of it may have so many looked up a minute", async ({
@@ -342,7 +335,7 @@ test("an effect that failed after the settlement: 500, charged, with the settlem
 /** The facilitator, but for settlements, which it never answers and never makes. */
 async function startSilentSettle(upstream: string) {
   let asked = 0;
-  const server = createServer(async (request, response) => {
+  const server = await startHttpServer(async (request, response) => {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk);
     if (request.url === "/settle") {
@@ -354,13 +347,9 @@ async function startSilentSettle(upstream: string) {
     const answer = await fetch(upstream + request.url, { method: request.method ?? "GET", headers, ...body });
     response.writeHead(answer.status, headers).end(await answer.text());
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: server.url,
     asked: () => asked,
-    stop: async () => {
-      server.closeAllConnections();
-      server.close();
-    },
+    stop: server.stop,
   };
 }

@@ -1,7 +1,9 @@
 import { expect } from "vitest";
 import { publishAgent } from "../../../marketplace/agents/publish.ts";
 import { SecretSearch } from "../../../marketplace/agents/secret-search.ts";
-import { paidTest, part, perFile, startUpstream } from "../../support/fixtures.ts";
+import { paidTest } from "../../support/fixtures.ts";
+import { startHttpServer } from "../../support/http-server.ts";
+import { part, perFile } from "../../support/part.ts";
 import { payQuote, post } from "../../support/pay-call.ts";
 
 const secret = "sk-Paid/For+9911";
@@ -11,7 +13,7 @@ const test = paidTest()
     "upstream",
     perFile,
     part(() =>
-      startUpstream((request, response) => {
+      startHttpServer((request, response) => {
         response.end(echoes ? JSON.stringify(request.headers) : '{"fine":true}');
       }),
     ),

@@ -6,9 +6,10 @@ import { addPayoutWallet } from "../../../marketplace/accounts/payout-wallets.ts
 import { createKey } from "../../../marketplace/api-keys/create.ts";
 import { credits } from "../../../marketplace/credits/amount.ts";
 import { grant } from "../../../marketplace/credits/ledger.ts";
-import { ledgerMarketTest, part, perFile } from "../../support/fixtures.ts";
+import { ledgerMarketTest } from "../../support/fixtures.ts";
 import { allow, type LedgerMarket, seedLedgerCreator } from "../../support/ledger-agents.ts";
 import { balanceOf, call, proveLedger, run, seedMarket, spendable } from "../../support/marketplace.ts";
+import { part, perFile } from "../../support/part.ts";
 
 const test = ledgerMarketTest()
   .extend(

@@ -3,10 +3,11 @@ import { writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "vitest";
-import { kept, marketTest, perFile } from "../../support/fixtures.ts";
+import { marketTest } from "../../support/fixtures.ts";
 import { startKeyProxy } from "../../support/key-proxy.ts";
 import { seedMarket } from "../../support/marketplace.ts";
 import { conformanceTools } from "../../support/mcp-fixtures.ts";
+import { kept, perFile } from "../../support/part.ts";
 
 /** The last release knows the revisions with a handshake; the one without is in the line that follows it. */
 const eras = {

@@ -1,5 +1,5 @@
 import { describe, expect } from "vitest";
-import { marketTest, perFile } from "../../support/fixtures.ts";
+import { marketTest } from "../../support/fixtures.ts";
 import {
   balanceOf,
   call,
@@ -10,6 +10,7 @@ import {
   until,
 } from "../../support/marketplace.ts";
 import { callTool, connectBuyer, postMessage, rpc, textOf } from "../../support/mcp.ts";
+import { perFile } from "../../support/part.ts";
 
 const test = marketTest().extend("options", perFile, ({ directory }) => ({ env: { FILES_DIR: directory } }));
 test.afterAll(({ market }) => proveLedger(market.context));

@@ -5,7 +5,7 @@ import {
   call,
   proveLedger,
   seedMarket,
-  startMarketplace,
+  startCopy,
   type TestMarketplace,
   until,
 } from "../../support/marketplace.ts";
@@ -80,7 +80,7 @@ test("a copy killed in the middle of a tool's run has it refunded, and the histo
 });
 
 test("a stop lets the tool that runs finish and its caller get the answer", async ({ market }) => {
-  const copy = await startMarketplace({ databaseUrl: market.databaseUrl, model: market.model });
+  const copy = await startCopy(market);
   const seeded = await seedMarket(copy.context);
   const { client, tool } = await connectBuyer(copy, seeded);
   market.model.clearFaults();

@@ -2,9 +2,10 @@ import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { Resvg } from "@resvg/resvg-js";
 import { expect } from "vitest";
 import { createKey } from "../../../marketplace/api-keys/create.ts";
-import { marketTest, perFile } from "../../support/fixtures.ts";
+import { marketTest } from "../../support/fixtures.ts";
 import { balanceOf, call, proveLedger, seedMarket, type TestMarketplace } from "../../support/marketplace.ts";
 import { allTools, callTool, connectMcp, textOf } from "../../support/mcp.ts";
+import { perFile } from "../../support/part.ts";
 
 let market: TestMarketplace;
 let client: Client;

@@ -4,11 +4,12 @@ import sharp from "sharp";
 import { describe, expect } from "vitest";
 import { type MockModels, startMockModels } from "../../../infra/mock-models/server.ts";
 import { createKey } from "../../../marketplace/api-keys/create.ts";
-import { paidTest, part, perFile } from "../../support/fixtures.ts";
+import { paidTest } from "../../support/fixtures.ts";
 import { usdcOf } from "../../support/hedera-payments.ts";
 import { balanceOf, call, proveLedger, seedMarket, startMarketplace, until } from "../../support/marketplace.ts";
 import { callTool, connectMcp } from "../../support/mcp.ts";
 import type { PaidMarket } from "../../support/paid-market.ts";
+import { part, perFile } from "../../support/part.ts";
 import { decodeHeader, payQuote, post } from "../../support/pay-call.ts";
 import { noise, png } from "../tracer/pictures.ts";
 

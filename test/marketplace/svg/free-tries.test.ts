@@ -2,13 +2,11 @@ import { createHash } from "node:crypto";
 import sharp from "sharp";
 import { describe, expect } from "vitest";
 import { deleteExpiredRows } from "../../../marketplace/expired-rows.ts";
-import { kept, marketTest, perFile } from "../../support/fixtures.ts";
+import { marketTest } from "../../support/fixtures.ts";
 import { call, startMarketplace, type TestMarketplace } from "../../support/marketplace.ts";
 import { logo, noise, picture, png } from "../tracer/pictures.ts";
 
-const test = marketTest().extend("copy", perFile, ({ market: { databaseUrl, model } }, { onCleanup }) =>
-  kept(startMarketplace({ databaseUrl, model }), onCleanup),
-);
+const test = marketTest();
 test.beforeEach(({ market }) => market.context.db.query("delete from svg_tries"));
 
 const image = (await png(picture(400, 300, logo))).toString("base64");

@@ -4,8 +4,9 @@ import { credits } from "../../../marketplace/credits/amount.ts";
 import { grant } from "../../../marketplace/credits/ledger.ts";
 import type { AccountId } from "../../../marketplace/ids.ts";
 import { Browser, signedIn, withAccount } from "../../support/browser.ts";
-import { marketTest, part, perFile } from "../../support/fixtures.ts";
+import { marketTest } from "../../support/fixtures.ts";
 import { proveLedger, type TestMarketplace } from "../../support/marketplace.ts";
+import { part, perFile } from "../../support/part.ts";
 import { logo, picture, png } from "../tracer/pictures.ts";
 
 const test = marketTest()

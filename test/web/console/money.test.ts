@@ -7,8 +7,9 @@ import { createServer } from "../../../marketplace/server.ts";
 import { createMailer } from "../../../marketplace/sign-in/mail.ts";
 import { Secret } from "../../../shared/env.ts";
 import { type Listening, listen } from "../../../shared/http.ts";
-import { marketTest, perFile } from "../../support/fixtures.ts";
+import { marketTest } from "../../support/fixtures.ts";
 import { echoAgent, run, type TestMarketplace } from "../../support/marketplace.ts";
+import { perFile } from "../../support/part.ts";
 import { newPerson, Person } from "./person.ts";
 import { allFormsIn } from "./posted-form.ts";
 

@@ -11,9 +11,10 @@ import { publishAgent } from "../../../marketplace/agents/publish.ts";
 import { credits } from "../../../marketplace/credits/amount.ts";
 import { grant } from "../../../marketplace/credits/ledger.ts";
 import { forgetOldest } from "../../../marketplace/oauth/clients.ts";
-import { marketTest, perFile } from "../../support/fixtures.ts";
+import { marketTest } from "../../support/fixtures.ts";
 import { echoAgent, type TestMarketplace } from "../../support/marketplace.ts";
 import { allTools, callTool, textOf } from "../../support/mcp.ts";
+import { perFile } from "../../support/part.ts";
 import { newPerson, type Person } from "./person.ts";
 
 const callback = "http://127.0.0.1:9/callback";

@@ -1,8 +1,6 @@
-import { once } from "node:events";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import type { Page } from "playwright-core";
 import { expect } from "vitest";
+import { startHttpServer } from "../../support/http-server.ts";
 import { open, visitEverywhere } from "../browser.ts";
 import { type Site, signIn, test } from "../site.ts";
 
@@ -51,9 +49,8 @@ test("the page that asks whether a client may run agents shows without a fault a
 });
 
 test("a client that is allowed gets its code in the browser, past the page's policy", async ({ site }) => {
-  const client = createServer((_request, response) => response.end("Back at the client."));
-  await once(client.listen(0, "127.0.0.1"), "listening");
-  const redirectUri = `http://127.0.0.1:${(client.address() as AddressInfo).port}/back`;
+  const client = await startHttpServer((_request, response) => response.end("Back at the client."));
+  const redirectUri = `${client.url}/back`;
   const { page, complaints, close } = await open(site, await askedBy(site, redirectUri));
   await signedIn(site)(page);
   await page.getByRole("button", { name: "Allow" }).press("Enter");
@@ -63,5 +60,5 @@ test("a client that is allowed gets its code in the browser, past the page's pol
   await page.getByRole("heading", { name: "Clients that you allowed" }).waitFor();
   expect(complaints).toEqual([]);
   await close();
-  client.close();
+  await client.stop();
 });
