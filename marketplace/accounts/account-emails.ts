@@ -1,7 +1,7 @@
 import type { Queryable } from "../../shared/postgres.ts";
 import type { AccountId } from "../ids.ts";
 import type { Mailer } from "../sign-in/mail.ts";
-import { claimMinutes, emailsMax, sendClaimed } from "./waiting-emails.ts";
+import { claimMinutes, emailsMax, sendClaimed, untriedFirst } from "./waiting-emails.ts";
 
 /** Of one kind, waiting for one account: who changes more at once is told of the first. */
 const waitingMax = 20;
@@ -94,7 +94,7 @@ export async function sendAccountEmails({ db, mailer }: Needs): Promise<void> {
   const { rows } = await db.query<Kept>(
     `update account_letters set claimed_until = now() + interval '${claimMinutes} minutes', awaits = null where id in (
        select id from account_letters where claimed_until is null or claimed_until < now()
-       order by since limit ${emailsMax} for update skip locked
+       order by ${untriedFirst} limit ${emailsMax} for update skip locked
      ) returning id, account_id, address, subject, text`,
   );
   const mails = rows.map(({ id, account_id, address, subject, text }) => ({
@@ -103,7 +103,7 @@ export async function sendAccountEmails({ db, mailer }: Needs): Promise<void> {
     subject,
     text,
     remove: () => dropEmail(db, id),
-    release: () => db.query("update account_letters set claimed_until = null where id = $1", [id]),
+    release: () => db.query("update account_letters set claimed_until = now() where id = $1", [id]),
   }));
   await sendClaimed(db, mailer, mails);
 }

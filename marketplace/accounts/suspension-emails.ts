@@ -1,7 +1,7 @@
 import type { Queryable, Transaction } from "../../shared/postgres.ts";
 import type { AccountId } from "../ids.ts";
 import type { Mailer } from "../sign-in/mail.ts";
-import { claimMinutes, emailsMax, sendClaimed } from "./waiting-emails.ts";
+import { claimMinutes, emailsMax, sendClaimed, untriedFirst } from "./waiting-emails.ts";
 
 /** Has the creator told by e-mail that an account or an agent was suspended, and why; not any more once it was restored. */
 export async function noteMove(tx: Transaction, { move, accountId, subject, reason }: Moved): Promise<void> {
@@ -30,7 +30,7 @@ export async function sendSuspensionEmails({ db, mailer, publicUrl }: Needs): Pr
   const { rows } = await db.query<Email>(
     `update suspension_letters set claimed_until = now() + interval '${claimMinutes} minutes' where (account_id, subject) in (
        select account_id, subject from suspension_letters where claimed_until is null or claimed_until < now()
-       order by since limit ${emailsMax} for update skip locked
+       order by ${untriedFirst} limit ${emailsMax} for update skip locked
      ) returning account_id, subject, reason, claimed_until::text as claim`,
   );
   const mails = rows.map((mail) => {
@@ -41,7 +41,7 @@ export async function sendSuspensionEmails({ db, mailer, publicUrl }: Needs): Pr
       subject: `${mail.subject} is suspended`,
       text: textOf(mail, publicUrl),
       remove: () => db.query(`delete from suspension_letters where ${isClaimed}`, claimed),
-      release: () => db.query(`update suspension_letters set claimed_until = null where ${isClaimed}`, claimed),
+      release: () => db.query(`update suspension_letters set claimed_until = now() where ${isClaimed}`, claimed),
     };
   });
   await sendClaimed(db, mailer, mails);

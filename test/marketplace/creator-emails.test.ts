@@ -230,6 +230,36 @@ test("an e-mail outlives the copy that was sending it, one of a passkey that nev
   expect(await mail.emailTo(email)).toContain("A passkey was added");
 });
 
+test("e-mails that their mailbox refuses keep no other account's waiting", async ({ market, mailing }) => {
+  const [refusing, other] = [await creator(market), await creator(market)];
+  const emails = await Promise.all(
+    [refusing, other].map(async ({ browser }) => (await browser.get("/api/account")).body.email as string),
+  );
+  const sent: string[] = [];
+  const mailer: Mailer = {
+    ...mailing.context.signIn.mailer!,
+    send: async (to) => {
+      if (to === emails[0]) throw new Error("550 no such mailbox");
+      sent.push(to);
+    },
+  };
+  await inTransaction(market.context.db, async (tx) => {
+    const idOf = async ({ handle }: Creator) => (await findAccount(tx, handle))!.id;
+    const [first, second] = [await idOf(refusing), await idOf(other)];
+    const letter = securityEmail(mailing.url, "client", "A client was allowed", "It.");
+    for (let n = 0; n < 20; n += 1) await noteEmail(tx, first, letter);
+    const before =
+      "update account_letters set since = since - interval '1 minute', claimed_until = claimed_until - interval '1 second'";
+    await tx.query(`${before} where account_id = $1`, [first]);
+    await noteEmail(tx, second, letter);
+    await expect(sendAccountEmails({ db: tx, mailer })).rejects.toThrow("550");
+    await tx.query(`${before} where account_id = $1`, [first]);
+    await expect(sendAccountEmails({ db: tx, mailer })).rejects.toThrow("550");
+    expect(sent).toContain(emails[1]);
+    await tx.query("delete from account_letters where account_id = $1", [first]);
+  });
+});
+
 describe("the creator of an agent that has stopped", () => {
   test("gets one e-mail a day for each reason, over all copies, and sees why in the account", async ({
     market,
