@@ -1,4 +1,4 @@
-import { Document, isMap, isNode, isScalar, isSeq, LineCounter, type Node, parseDocument } from "yaml";
+import { Document, isMap, isNode, isScalar, isSeq, Lexer, LineCounter, type Node, parseDocument, visit } from "yaml";
 
 /** An agent's definition in YAML (or JSON): `agent: handle/slug` and the rest. */
 export interface AgentText {
@@ -27,15 +27,18 @@ export class AgentYamlError extends Error {
 
 /** Throws an AgentYamlError. */
 export function parseAgentYaml(text: string): AgentText {
+  requireFewParts(text);
   const lines = new LineCounter();
-  const document = parseDocument(text, { lineCounter: lines });
+  const document = parseDocument(text, readInTime(lines));
   const at = (offset: number): Place => {
     const { line, col } = lines.linePos(offset);
     return { line: Math.max(1, line), column: Math.max(1, col) };
   };
   const placeOf = (path: readonly (string | number)[]) => at(offsetOf(document.contents, path));
   const [broken] = document.errors;
-  if (broken) throw new AgentYamlError(broken.message.split(" at line")[0] as string, at(broken.pos[0]));
+  if (broken) throw new AgentYamlError(broken.message, at(broken.pos[0]));
+  const twice = repeatedKey(document);
+  if (twice) throw new AgentYamlError("Map keys must be unique", at(twice.range?.[0] ?? 0));
   const value: unknown = document.toJS({ maxAliasCount: 100 });
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
     throw new AgentYamlError("an agent's file must hold a mapping", { line: 1, column: 1 });
@@ -46,6 +49,38 @@ export function parseAgentYaml(text: string): AgentText {
     throw new AgentYamlError('"agent" must be handle/slug', placeOf(["agent"]));
   }
   return { handle, slug, definition, placeOf };
+}
+
+/**
+ * The library compares each key of a map with all others, and tells of each error what stands around it: both take the square of the
+ * text's length, seconds for one that is allowed here.
+ */
+const readInTime = (lineCounter: LineCounter) => ({ lineCounter, uniqueKeys: false, prettyErrors: false });
+
+/** Reading a part takes microseconds, and a caller may send a text that is nothing but parts. */
+function requireFewParts(text: string): void {
+  let parts = 0;
+  for (const _ of new Lexer().lex(text)) {
+    parts += 1;
+    if (parts > partsMax) throw new AgentYamlError("the text has too many parts", { line: 1, column: 1 });
+  }
+}
+
+/** As many fields as an agent may have, each with as many choices, are half of them. */
+const partsMax = 40_000;
+
+function repeatedKey(document: Document.Parsed): Node | undefined {
+  let repeated: Node | undefined;
+  visit(document, {
+    Map: (_key, { items }) => {
+      const seen = new Set<unknown>();
+      const again = items.find(({ key }) => isScalar(key) && seen.size === seen.add(key.value).size);
+      if (!again) return undefined;
+      repeated = again.key as Node;
+      return visit.BREAK;
+    },
+  });
+  return repeated;
 }
 
 /** The same text for a definition, a field a line. Secrets are never in it: a comment names those that the agent has. */

@@ -85,6 +85,27 @@ test("a draft's secrets are no more than an agent's, however many times more are
   expect(kept).toMatchObject({ revision: second.body.revision, secret_names: Object.keys(secrets(20)) });
 });
 
+test("a text that is nothing but parts is refused before it is read, and a key that is there twice is shown by its line", async ({
+  market,
+}) => {
+  const { browser, handle } = await withAccount(market);
+  const told = async (rest: string) => {
+    const answer = await browser.post(drafts, { yaml: `agent: ${handle}/parts\nconnector: llm\n${rest}` });
+    return { status: answer.status, ...answer.body };
+  };
+  const keys = Array.from({ length: 20_000 }, (_, n) => ` k${n}:\n`).join("");
+  for (const parts of [`settings:\n${keys}`, `settings: [${"!a ".repeat(40_000)}]`, "#\n".repeat(30_000)]) {
+    expect(await told(parts)).toMatchObject({
+      status: 422,
+      field: "yaml",
+      error: expect.stringContaining("too many parts"),
+    });
+  }
+  const twice = await told("settings:\n prompt: one\n prompt: two\n");
+  expect(twice).toMatchObject({ status: 422, error: expect.stringMatching(/^Line 5: .*unique/) });
+  expect(await told("settings: {}\nname: fine\n")).toMatchObject({ status: 201 });
+});
+
 test("of two tabs the later one is told, and neither loses what it has", async ({ market }) => {
   const { browser, slug, revision } = await started(market);
   const first = await keep(browser, slug, revision, { ...echoAgent, name: "First" });
