@@ -76,13 +76,14 @@ export async function keepDraft(
     const [row, agent] = [await rowOf(tx, owner.id, slug), await ownAgent(tx, owner.id, slug)];
     requireRevision(revision, revisionOf(row, agent));
     if (!row) await requireRoom(tx, owner.id);
-    requireFew({ ...row?.sealed_secrets, ...secrets });
+    const sealed = { ...row?.sealed_secrets, ...sealedAt(sealer, owner.id, slug, secrets) };
+    const kept = await onlyNeeded(tx, agent, sealed);
     const { rows } = await tx.query<{ revision: string }>(
       `insert into agent_drafts (account_id, slug, definition, sealed_secrets) values ($1, $2, $3, $4)
        on conflict (account_id, slug) do update set definition = excluded.definition, saved_at = now(),
-         sealed_secrets = agent_drafts.sealed_secrets || excluded.sealed_secrets, revision = excluded.revision
+         sealed_secrets = excluded.sealed_secrets, revision = excluded.revision
        returning revision::text as revision`,
-      [owner.id, slug, JSON.stringify(definition), JSON.stringify(sealedAt(sealer, owner.id, slug, secrets))],
+      [owner.id, slug, JSON.stringify(definition), JSON.stringify(kept)],
     );
     return `draft-${rows[0]!.revision}`;
   });
@@ -140,10 +141,12 @@ const changedMeanwhile = (revision?: string) =>
 /** A word that can be no slug is a draft that is not there. */
 const slugIn = (text: string) => text.toLowerCase().replaceAll("\0", "");
 
+type SealedSecrets = Readonly<Record<string, string | null>>;
+
 interface Row {
   readonly revision: string;
   readonly definition: DraftDefinition;
-  readonly sealed_secrets: Readonly<Record<string, string | null>>;
+  readonly sealed_secrets: SealedSecrets;
   readonly tried_revision: string | null;
   readonly tried_well: boolean | null;
   readonly saved_at: Date;
@@ -177,10 +180,19 @@ async function requireRoom(db: Queryable, accountId: AccountId): Promise<void> {
   throw new ApiError("conflict", `An account may have ${draftsPerAccount} drafts.`);
 }
 
-/** As many as an agent may have, and as many of its newest version's taken away. */
-function requireFew(secrets: object): void {
-  if (Object.keys(secrets).length <= 2 * secretsMax) return;
-  throw new ApiError("invalid_value", `"secrets" may be ${secretsMax} at most.`, { body: { field: "secrets" } });
+/** Without those taken away that the agent's newest version does not have either. 422 for more than an agent may have. */
+async function onlyNeeded(tx: Queryable, agent: OwnAgent | undefined, sealed: SealedSecrets): Promise<SealedSecrets> {
+  const all = Object.entries(sealed);
+  if (all.length <= secretsMax) return sealed;
+  if (all.filter(([, secret]) => secret !== null).length > secretsMax) {
+    throw new ApiError("invalid_value", `"secrets" may be ${secretsMax} at most.`, { body: { field: "secrets" } });
+  }
+  const { rows } = await tx.query<{ names: readonly string[] }>(
+    "select array(select jsonb_object_keys(sealed_secrets)) as names from agent_versions where agent_id = $1 and version = $2",
+    [agent?.id ?? null, agent?.newestVersion ?? null],
+  );
+  const had = new Set(rows[0]?.names);
+  return Object.fromEntries(all.filter(([name, secret]) => secret !== null || had.has(name)));
 }
 
 const placeOf = (accountId: AccountId, slug: string, name: string) => `draft/${accountId}/${slug}/${name}`;
