@@ -7,24 +7,48 @@ import type { Queryable } from "../shared/postgres.ts";
 import { addressOf, InMemoryCounts, limitIn, limitRequests, type RequestCounts } from "../shared/rate-limit.ts";
 
 /** Calls a minute of callers without a key and without a payment, over all copies; 0 is no limit. */
-export interface AnonymousLimitsConfig {
+const limits = {
   /** Of every public endpoint together, by each copy on its own unless a Valkey counts. */
-  readonly requestsPerAddress: number;
-  readonly quotesPerAddress: number;
-  readonly quotesPerOffer: number;
-  readonly freeCallsPerAddress: number;
-  readonly freeCallsPerAgent: number;
-}
+  requestsPerAddress: {
+    variable: "LIMIT_PUBLIC_PER_ADDRESS",
+    usual: 18_000,
+    label: "Requests without a key, from one address",
+  },
+  quotesPerAddress: {
+    variable: "LIMIT_QUOTES_PER_ADDRESS",
+    usual: 6_000,
+    label: "Prices asked for without a payment, from one address",
+  },
+  quotesPerOffer: {
+    variable: "LIMIT_QUOTES_PER_OFFER",
+    usual: 60_000,
+    label: "Prices asked for without a payment, of one agent",
+  },
+  freeCallsPerAddress: {
+    variable: "LIMIT_FREE_CALLS_PER_ADDRESS",
+    usual: 120,
+    label: "Calls of free agents without a key, from one address",
+  },
+  freeCallsPerAgent: {
+    variable: "LIMIT_FREE_CALLS_PER_AGENT",
+    usual: 1_200,
+    label: "Calls of one free agent without a key",
+  },
+} as const;
+
+type LimitName = keyof typeof limits;
+const limitNames = Object.keys(limits) as LimitName[];
+
+export type AnonymousLimitsConfig = Readonly<Record<LimitName, number>>;
 
 export function readAnonymousLimits(env: EnvReader): AnonymousLimitsConfig {
-  const perMinute = (name: string, usual: number) => env.integer(name, usual, { max: 100_000_000 });
-  return {
-    requestsPerAddress: perMinute("LIMIT_PUBLIC_PER_ADDRESS", 18_000),
-    quotesPerAddress: perMinute("LIMIT_QUOTES_PER_ADDRESS", 6_000),
-    quotesPerOffer: perMinute("LIMIT_QUOTES_PER_OFFER", 60_000),
-    freeCallsPerAddress: perMinute("LIMIT_FREE_CALLS_PER_ADDRESS", 120),
-    freeCallsPerAgent: perMinute("LIMIT_FREE_CALLS_PER_AGENT", 1_200),
-  };
+  const read = (name: LimitName) => env.integer(limits[name].variable, limits[name].usual, { max: 100_000_000 });
+  return Object.fromEntries(limitNames.map((name) => [name, read(name)])) as AnonymousLimitsConfig;
+}
+
+/** Each limit as a caller reads of it, and its calls a minute. */
+export function describeAnonymousLimits(config: AnonymousLimitsConfig): ReadonlyArray<readonly [string, number]> {
+  return limitNames.map((name) => [limits[name].label, config[name]]);
 }
 
 /** Bounds how often an address may read what is public, by each copy on its own unless a Valkey counts. */

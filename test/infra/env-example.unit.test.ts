@@ -32,6 +32,51 @@ test("nothing in .env.example is set until somebody removes its #", async () => 
   expect((await file(".env.example")).split("\n").filter((line) => !/^(#.*)?$/.test(line))).toEqual([]);
 });
 
+test("each figure of .env.example is the default in production, on main networks", async () => {
+  const figures = [...(await file(".env.example")).matchAll(/^#([A-Z][A-Z0-9_]*)=(\d+)$/gm)];
+  const base = { NODE_ENV: "production" };
+  const services = [
+    [readFacilitatorConfig, { ...base, ...facilitator }],
+    [readMarketplaceConfig, { ...base, ...marketplace }],
+  ] as const;
+  for (const [readConfig, env] of services) {
+    const usual = asText(readConfig(env));
+    for (const [, name = "", figure] of figures) {
+      const onMain = name.replace("EIP155_84532", "EIP155_8453").replace("HEDERA_TESTNET", "HEDERA_MAINNET");
+      expect(asText(readConfig({ ...env, [onMain]: figure })), `${name}=${figure}`).toBe(usual);
+    }
+  }
+});
+
+/** A configuration without its functions, which are never equal. */
+const asText = (config: unknown) =>
+  JSON.stringify(config, (_name, value) => (typeof value === "bigint" ? String(value) : value));
+
+const key = `0x${"11".repeat(32)}`;
+/** The least that the facilitator starts with, on a main network of either family. */
+const facilitator = {
+  FACILITATOR_DATABASE_URL: "postgres://database/facilitator",
+  EIP155_8453_RPC_URL: "http://chain",
+  EIP155_8453_SIGNERS: key,
+  HEDERA_MAINNET_MIRROR: "http://mirror",
+  HEDERA_MAINNET_NODES: "127.0.0.1:50211=0.0.3",
+  HEDERA_MAINNET_FEE_PAYERS: `0.0.2:${key}`,
+};
+/** The least that the marketplace starts with where models and Hedera are called. */
+const marketplace = {
+  MARKETPLACE_DATABASE_URL: "postgres://database/marketplace",
+  MARKETPLACE_PUBLIC_URL: "https://market.example.com",
+  MARKETPLACE_SEALING_KEY: Buffer.alloc(32, 7).toString("base64"),
+  SESSION_SECRET: "a session secret, long enough for it",
+  SMTP_URL: "smtp://mail",
+  MAIL_FROM: "market@example.com",
+  FACILITATOR_URL: "http://facilitator",
+  LLM_BASE_URL: "http://models",
+  LLM_API_KEY: "key",
+  HEDERA_MIRROR: "http://mirror",
+  HEDERA_NODES: "127.0.0.1:50211=0.0.3",
+};
+
 const file = (path: string) => readFile(new URL(`../../${path}`, import.meta.url), "utf8");
 
 const matches = (text: string, pattern: RegExp) => Array.from(text.matchAll(pattern), ([, name]) => name);

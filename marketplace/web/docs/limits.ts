@@ -1,5 +1,5 @@
 import { extraInstructionsLengthMax } from "../../agents/field-limits.ts";
-import type { AnonymousLimitsConfig } from "../../anonymous-limits.ts";
+import { type AnonymousLimitsConfig, describeAnonymousLimits } from "../../anonymous-limits.ts";
 import { keysPerAccount, usualCallsPerMinute } from "../../api-keys/create.ts";
 import { historyDays } from "../../history-days.ts";
 import { imageBody, runBody } from "../../http/body-limits.ts";
@@ -9,16 +9,12 @@ import { tableOf } from "./generated.ts";
 
 /** The limits that a caller can meet, from the constants and settings that hold them. */
 export function limitTable(anonymous: AnonymousLimitsConfig): string {
-  const { quotesPerAddress, freeCallsPerAddress, freeCallsPerAgent, requestsPerAddress } = anonymous;
   return tableOf(
     ["Limit", "Value"],
     [
       ["API keys of an account", figure(keysPerAccount)],
       ["Requests of a key", `${figure(usualCallsPerMinute)} a minute, unless it was made with another limit`],
-      ["Requests without a key, from one address", perMinute(requestsPerAddress)],
-      ["Prices asked for without a payment, from one address", perMinute(quotesPerAddress)],
-      ["Calls of free agents without a key, from one address", perMinute(freeCallsPerAddress)],
-      ["Calls of one free agent without a key", perMinute(freeCallsPerAgent)],
+      ...describeAnonymousLimits(anonymous).map(([label, calls]) => [label, perMinute(calls)] as const),
       ["Body of a run", bytes(runBody.bytesMax)],
       ["Body with an image to trace", bytes(imageBody.bytesMax)],
       ["Wishes beside the input (`extraInstructions`)", `${figure(extraInstructionsLengthMax)} characters`],
