@@ -1,13 +1,13 @@
 import { followCode, keepTried, writeIntoCode } from "./agent/code.ts";
-import { byId } from "./agent/dom.ts";
-import { clearFieldErrors, readInput, writeInput } from "./agent/input.ts";
-import { findAnswer, findKept } from "./agent/kept.ts";
 import { Outcome } from "./agent/outcome.ts";
 import { deliver, payAndRun, tellFailure } from "./agent/pay-with-wallet.ts";
 import { Price } from "./agent/price.ts";
 import { runFree } from "./agent/run-free.ts";
 import { finishRun, runWithCredits } from "./agent/run-with-credits.ts";
-import { WalletPanel } from "./agent/wallet-panel.ts";
+import { byId } from "./dom/elements.ts";
+import { clearFieldErrors, readInput, writeInput } from "./dom/fields.ts";
+import { findAnswer, findKept } from "./payment/kept.ts";
+import { WalletPanel } from "./payment/wallet-panel.ts";
 
 /** The page on which an agent is tried: one form, three ways to pay, and what became of it. */
 const form = byId<HTMLFormElement>("run");

@@ -1,10 +1,10 @@
-import { byId } from "./agent/dom.ts";
-import { clearFieldErrors } from "./agent/input.ts";
-import { findKept } from "./agent/kept.ts";
-import { WalletPanel } from "./agent/wallet-panel.ts";
 import { Amount } from "./credits/amount.ts";
 import { buy, deliver, tellFailure } from "./credits/purchase.ts";
 import { PurchaseView } from "./credits/purchase-view.ts";
+import { byId } from "./dom/elements.ts";
+import { clearFieldErrors } from "./dom/fields.ts";
+import { findKept } from "./payment/kept.ts";
+import { WalletPanel } from "./payment/wallet-panel.ts";
 
 /** Buying credits by a wallet in this browser. A payment that is under way goes on after a reload. */
 const form = byId<HTMLFormElement>("buy-form");

@@ -1,6 +1,6 @@
-import { disconnectButton } from "./agent/disconnect-button.ts";
-import { byId, el } from "./agent/dom.ts";
-import { connectHedera } from "./agent/sign-hedera.ts";
+import { byId, el } from "./dom/elements.ts";
+import { connectHedera } from "./payment/sign-hedera.ts";
+import { disconnectButton } from "./wallet/disconnect-button.ts";
 import {
   accountOf,
   networkOf,

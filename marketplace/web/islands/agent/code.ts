@@ -1,6 +1,6 @@
 import { type LiteralLanguage, objectLiteral } from "../../../../shared/page/literals.ts";
-import { el } from "./dom.ts";
-import type { InputValues } from "./input.ts";
+import { el } from "../dom/elements.ts";
+import type { InputValues } from "../dom/fields.ts";
 
 /** Writes the input into every program that is shown, as text. */
 export function writeIntoCode(values: Readonly<InputValues>): void {

@@ -1,8 +1,8 @@
 import type { PaymentProgress } from "../../../answers/payment-progress.ts";
-import { badge, byId, callout, el } from "./dom.ts";
-import { forgetAnswer, type KeptPayment, keepAnswer } from "./kept.ts";
-import { card, PaymentCard, small } from "./payment-card.ts";
-import type { RailEnd } from "./rail.ts";
+import { badge, byId, callout, el } from "../dom/elements.ts";
+import { card, PaymentCard, small } from "../payment/card.ts";
+import { forgetAnswer, type KeptPayment, keepAnswer } from "../payment/kept.ts";
+import type { RailEnd } from "../payment/rail.ts";
 import { type Answer, resultView } from "./result.ts";
 
 /** The right-hand side of the page: how the payment goes, and what came of the run. */

@@ -1,13 +1,13 @@
+import { byId, el } from "../dom/elements.ts";
+import { readInput, showFieldError } from "../dom/fields.ts";
+import { usdc } from "../payment/card.ts";
+import { forget, type KeptPayment, keep } from "../payment/kept.ts";
+import { type Delivered, isUsed, postPayment, signPayment, usedSaid } from "../payment/post-payment.ts";
+import { AnswerError } from "../payment/quote.ts";
 import type { Wallet } from "../wallet/providers.ts";
-import { byId, el } from "./dom.ts";
-import { readInput, showFieldError } from "./input.ts";
-import { forget, type KeptPayment, keep } from "./kept.ts";
 import type { Outcome } from "./outcome.ts";
-import { usdc } from "./payment-card.ts";
 import type { Price } from "./price.ts";
-import { AnswerError } from "./quote.ts";
 import type { Output } from "./result.ts";
-import { type Delivered, isUsed, postPayment, signPayment, usedSaid } from "./wallet-payment.ts";
 
 /** What paying from this page takes. */
 export interface Paying {

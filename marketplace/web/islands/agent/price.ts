@@ -1,4 +1,4 @@
-import { byId } from "./dom.ts";
+import { byId } from "../dom/elements.ts";
 
 /** The price that the page shows. What costs more is asked about first, never charged. */
 export class Price {

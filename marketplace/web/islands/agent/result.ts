@@ -1,4 +1,4 @@
-import { badge, byId, el, hash } from "./dom.ts";
+import { badge, byId, el, hash } from "../dom/elements.ts";
 
 export type Output =
   | { readonly kind: "text"; readonly text: string }

@@ -1,6 +1,6 @@
-import { readInput, showFieldError } from "./input.ts";
+import { readInput, showFieldError } from "../dom/fields.ts";
+import { jsonOf } from "../payment/quote.ts";
 import type { Outcome } from "./outcome.ts";
-import { jsonOf } from "./quote.ts";
 import type { Output } from "./result.ts";
 
 /** Runs a free agent, without an account. */

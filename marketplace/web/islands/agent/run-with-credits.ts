@@ -1,9 +1,9 @@
-import { byId } from "./dom.ts";
-import { readInput, showFieldError } from "./input.ts";
-import { forget, type KeptRun, keep } from "./kept.ts";
+import { byId } from "../dom/elements.ts";
+import { readInput, showFieldError } from "../dom/fields.ts";
+import { forget, type KeptRun, keep } from "../payment/kept.ts";
+import { jsonOf } from "../payment/quote.ts";
 import type { Outcome } from "./outcome.ts";
 import { creditsOf, type Price } from "./price.ts";
-import { jsonOf } from "./quote.ts";
 import type { Output } from "./result.ts";
 
 export interface Running {

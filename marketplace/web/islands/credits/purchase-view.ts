@@ -1,9 +1,9 @@
 import type { PaymentProgress } from "../../../answers/payment-progress.ts";
-import { badge, callout, el, hash } from "../agent/dom.ts";
-import type { KeptPayment } from "../agent/kept.ts";
-import { unknownSaid, usdc, withEnd, wordOf } from "../agent/payment-card.ts";
-import { type RailEnd, railOf } from "../agent/rail.ts";
-import type { PaymentView } from "../agent/wallet-payment.ts";
+import { badge, callout, el, hash } from "../dom/elements.ts";
+import { unknownSaid, usdc, withEnd, wordOf } from "../payment/card.ts";
+import type { KeptPayment } from "../payment/kept.ts";
+import type { PaymentView } from "../payment/post-payment.ts";
+import { type RailEnd, railOf } from "../payment/rail.ts";
 
 /** How the purchase goes, beside the form. */
 export class PurchaseView implements PaymentView {

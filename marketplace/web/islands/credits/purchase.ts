@@ -1,10 +1,10 @@
 import type { PaymentProgress } from "../../../answers/payment-progress.ts";
-import { byId, callout, el } from "../agent/dom.ts";
-import { showFieldError } from "../agent/input.ts";
-import { forget, type KeptPayment, keep } from "../agent/kept.ts";
 import { creditsOf, usdcOf } from "../agent/price.ts";
-import { AnswerError, jsonOf } from "../agent/quote.ts";
-import { type Delivered, postPayment, signPayment } from "../agent/wallet-payment.ts";
+import { byId, callout, el } from "../dom/elements.ts";
+import { showFieldError } from "../dom/fields.ts";
+import { forget, type KeptPayment, keep } from "../payment/kept.ts";
+import { type Delivered, postPayment, signPayment } from "../payment/post-payment.ts";
+import { AnswerError, jsonOf } from "../payment/quote.ts";
 import type { Wallet } from "../wallet/providers.ts";
 import type { Amount } from "./amount.ts";
 import type { PurchaseView } from "./purchase-view.ts";

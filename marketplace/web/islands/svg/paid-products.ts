@@ -1,4 +1,4 @@
-import { findKept } from "../agent/kept.ts";
+import { findKept } from "../payment/kept.ts";
 
 /** A drawing as it can be bought without an account. */
 export type Product = "svg-vectorize" | "svg-generate" | "svg-generate-hd";

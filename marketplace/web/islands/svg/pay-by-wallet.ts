@@ -1,4 +1,4 @@
-import { WalletPanel } from "../agent/wallet-panel.ts";
+import { WalletPanel } from "../payment/wallet-panel.ts";
 import type { Bench } from "./bench.ts";
 import { payForDrawing, paymentUnderWay, type UnderWay } from "./pay.ts";
 

@@ -1,8 +1,7 @@
 import { fromBase64 } from "../../../../client/base64.ts";
-import { byId } from "../agent/dom.ts";
-import { findKept, forget, type KeptPayment, keep } from "../agent/kept.ts";
-import { PaymentCard, usdc } from "../agent/payment-card.ts";
-import { AnswerError } from "../agent/quote.ts";
+import { byId } from "../dom/elements.ts";
+import { PaymentCard, usdc } from "../payment/card.ts";
+import { findKept, forget, type KeptPayment, keep } from "../payment/kept.ts";
 import {
   type Delivered,
   isUsed,
@@ -11,7 +10,8 @@ import {
   postPayment,
   signPayment,
   usedSaid,
-} from "../agent/wallet-payment.ts";
+} from "../payment/post-payment.ts";
+import { AnswerError } from "../payment/quote.ts";
 import { AskFailedError, type Made } from "./ask.ts";
 import type { Order } from "./bench.ts";
 import { type Product, products } from "./paid-products.ts";

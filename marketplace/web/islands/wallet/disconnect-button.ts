@@ -1,4 +1,4 @@
-import { el } from "./dom.ts";
+import { el } from "../dom/elements.ts";
 
 /** Ends what connects a wallet to this site; the wallet hears of it, too. */
 export function disconnectButton(disconnect: () => Promise<void>): HTMLElement {

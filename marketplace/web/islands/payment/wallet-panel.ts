@@ -1,8 +1,8 @@
+import { byId, callout, el, hash } from "../dom/elements.ts";
+import { disconnectButton } from "../wallet/disconnect-button.ts";
 import { type Wallet, watchWallets } from "../wallet/providers.ts";
-import { disconnectButton } from "./disconnect-button.ts";
-import { byId, callout, el, hash } from "./dom.ts";
+import { usdc } from "./card.ts";
 import { holdingOf } from "./holding.ts";
-import { usdc } from "./payment-card.ts";
 import { canSignFor } from "./sign.ts";
 
 /** Which wallet pays on which network; the page shows both once a wallet has announced itself. */

@@ -1,8 +1,8 @@
 import { encodeHeader } from "../../../../client/payments/quote.ts";
 import type { PaymentProgress } from "../../../answers/payment-progress.ts";
 import { refusalOf, type Wallet } from "../wallet/providers.ts";
+import { usdc } from "./card.ts";
 import type { KeptPayment } from "./kept.ts";
-import { usdc } from "./payment-card.ts";
 import { askQuote, jsonOf } from "./quote.ts";
 import type { RailEnd } from "./rail.ts";
 import { sign } from "./sign.ts";

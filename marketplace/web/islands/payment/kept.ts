@@ -1,5 +1,5 @@
-import type { InputValues } from "./input.ts";
-import type { Answer } from "./result.ts";
+import type { Answer } from "../agent/result.ts";
+import type { InputValues } from "../dom/fields.ts";
 
 /*
  * What is kept until its answer is here, so that a reload loses nothing that was paid for. It lies in the tab's own storage, which ends

@@ -1,5 +1,5 @@
 import type { PaymentProgress } from "../../../answers/payment-progress.ts";
-import { badge, callout, el, hash } from "./dom.ts";
+import { badge, callout, el, hash } from "../dom/elements.ts";
 import type { KeptPayment } from "./kept.ts";
 import { type RailEnd, railOf } from "./rail.ts";
 

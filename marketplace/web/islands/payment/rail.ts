@@ -1,5 +1,5 @@
 import type { PaymentProgress } from "../../../answers/payment-progress.ts";
-import { el } from "./dom.ts";
+import { el } from "../dom/elements.ts";
 import type { KeptPayment } from "./kept.ts";
 
 interface Stop {
