@@ -1,6 +1,7 @@
 import type { Field } from "../agents/contract.ts";
 import { type LiveAgent, ownerOf } from "../agents/find.ts";
 import { asRunnable } from "../agents/version.ts";
+import { atomicPerCredit } from "../answers/amounts.ts";
 import type { Config } from "../config.ts";
 import type { Value } from "../input.ts";
 import type { ModelFunds } from "../models/model-funds.ts";
@@ -9,7 +10,7 @@ import { digestOfInput } from "./paid-calls/bought-input.ts";
 import type { PaidRun } from "./paid-calls/redemption.ts";
 import type { PaidCalls } from "./paid-calls/store.ts";
 import type { PaidCallId } from "./payment-payload.ts";
-import { atomicPerCredit, type Offer } from "./quotes/offer.ts";
+import type { Offer } from "./quotes/offer.ts";
 
 /** A call of an agent, paid straight to its creator. */
 export function agentOffer({ config }: { readonly config: Pick<Config, "publicUrl"> }, agent: LiveAgent): Offer {

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import type { Request, Response } from "express";
 import { z } from "zod";
 import { pendingBody } from "../../shared/request-body.ts";
+import { atomicPerCredit } from "../answers/amounts.ts";
 import type { Config } from "../config.ts";
 import type { AccountId } from "../ids.ts";
 import { parse } from "../parse.ts";
@@ -9,7 +10,7 @@ import { answerPayment, answerQuote, type PaymentNeeds } from "./http-transport.
 import { type ProcessNeeds, resume } from "./paid-calls/process.ts";
 import type { CreditPurchase } from "./paid-calls/redemption.ts";
 import { readPaymentHeader } from "./payment-payload.ts";
-import { atomicPerCredit, type Offer } from "./quotes/offer.ts";
+import type { Offer } from "./quotes/offer.ts";
 import { withCharge } from "./refused-input.ts";
 
 export const purchaseMax = 1_000_000;

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { covering } from "../../shared/covering.ts";
 import { type Answer, jsonAnswer, type Shapes } from "../../shared/endpoint.ts";
+import { atomicPerCredit } from "../answers/amounts.ts";
 import { exampleRunId, exampleUrl } from "../http/examples.ts";
 import { errorShape, moment, runId } from "../http/shapes.ts";
 import { output, receipt } from "../runs/shapes.ts";
@@ -8,7 +9,6 @@ import { stablecoinOn } from "../stablecoins.ts";
 import { maxTimeoutSeconds } from "../time-limits.ts";
 import type { ListedDebt } from "./debts.ts";
 import type { Debt } from "./paid-calls/redemption.ts";
-import { atomicPerCredit } from "./quotes/offer.ts";
 
 export const paidResultShape = z
   .object({ success: z.literal(true), run_id: runId, output, receipt })

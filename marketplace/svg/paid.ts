@@ -4,6 +4,7 @@ import { clientOf } from "../../shared/client-address.ts";
 import { ApiError } from "../../shared/errors.ts";
 import { digestOfText, ownEventLoopTurn } from "../../shared/event-loop.ts";
 import { pendingBody } from "../../shared/request-body.ts";
+import { atomicPerCredit } from "../answers/amounts.ts";
 import type { Config } from "../config.ts";
 import { dollarText } from "../credits/amount.ts";
 import { platformAccount } from "../ids.ts";
@@ -11,7 +12,7 @@ import { parse } from "../parse.ts";
 import { answerPayment, answerQuote, type PaymentNeeds } from "../payments/http-transport.ts";
 import type { PaidRun } from "../payments/paid-calls/redemption.ts";
 import { type PaymentPayload, paidCallIdOf, readPaymentHeader } from "../payments/payment-payload.ts";
-import { atomicPerCredit, type Offer } from "../payments/quotes/offer.ts";
+import type { Offer } from "../payments/quotes/offer.ts";
 import { withCharge } from "../payments/refused-input.ts";
 import { type FreeRunNeeds, runFree } from "../runs/free-run.ts";
 import {

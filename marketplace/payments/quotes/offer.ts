@@ -25,6 +25,3 @@ export function isPaidBy({ amount, accountId }: Offer, paid: string): boolean {
   if (!/^\d{1,78}$/.test(paid)) return false;
   return accountId === undefined ? BigInt(paid) >= amount : BigInt(paid) === amount;
 }
-
-/** One credit is a cent; the stablecoin has six decimals. */
-export const atomicPerCredit = 10_000n;

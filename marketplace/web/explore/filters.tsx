@@ -3,6 +3,7 @@ import { Button } from "../../../shared/page/button.tsx";
 import { Choice, Select } from "../../../shared/page/field.tsx";
 import { figures } from "../../../shared/page/figures.ts";
 import { categories, categoryNames } from "../../agents/category.ts";
+import { priceMax } from "../../agents/definition.ts";
 import type { FacetCounts } from "../../agents/facet-counts.ts";
 import { connectorIds, connectorNames } from "../../connectors/connector.ts";
 import { NetworkMark, networkName } from "../agent/networks.tsx";
@@ -179,7 +180,7 @@ function Price({ name, label, value }: { name: string; label: string; value: num
           type="number"
           inputMode="numeric"
           min={0}
-          max={1_000_000}
+          max={priceMax}
           step={1}
           value={value}
         />

@@ -1,4 +1,5 @@
 import { followCode, keepTried, writeIntoCode } from "./agent/code.ts";
+import { findAnswer } from "./agent/last-answer.ts";
 import { Outcome } from "./agent/outcome.ts";
 import { deliver, payAndRun, tellFailure } from "./agent/pay-with-wallet.ts";
 import { Price } from "./agent/price.ts";
@@ -6,7 +7,7 @@ import { runFree } from "./agent/run-free.ts";
 import { finishRun, runWithCredits } from "./agent/run-with-credits.ts";
 import { byId } from "./dom/elements.ts";
 import { clearFieldErrors, readInput, writeInput } from "./dom/fields.ts";
-import { findAnswer, findKept } from "./payment/kept.ts";
+import { findKept } from "./payment/kept.ts";
 import { WalletPanel } from "./payment/wallet-panel.ts";
 
 /** The page on which an agent is tried: one form, three ways to pay, and what became of it. */
@@ -41,7 +42,7 @@ function start(form: HTMLFormElement): void {
     isBusy = true;
     busy(form, true);
     clearFieldErrors(form);
-    // Where the result stands below the form, what was pressed shows there.
+    // On a narrow screen the result is below the form, out of sight.
     if (matchMedia("(max-width: 60rem)").matches) byId("outcome")?.scrollIntoView({ block: "start" });
     await work().catch((error: unknown) => tellFailure(paying, error));
     isBusy = false;
@@ -50,7 +51,7 @@ function start(form: HTMLFormElement): void {
 
   form.addEventListener("submit", (event) => {
     event.preventDefault();
-    if (chosenRail(form) === "wallet") return pay();
+    if (chosenPaymentMethod(form) === "wallet") return pay();
     if (signedIn !== undefined) void press(() => runWithCredits(paying));
     else if (price.credits > 0) showWayToPay(form);
     else if (payUrl) void press(() => runFree(form, payUrl, outcome));
@@ -72,22 +73,22 @@ function start(form: HTMLFormElement): void {
   else if (answer) outcome.show(answer);
 }
 
-/** Nothing can be run this way from the page: what can be done instead is brought into sight. */
+/** Where the page cannot pay this way, it scrolls to what can be done instead. */
 function showWayToPay(form: HTMLFormElement): void {
   form.querySelector(".pay")?.scrollIntoView({ block: "center" });
 }
 
-/** Who comes to the page anew sees nothing of what was run in this tab before. */
+/** Only a reload shows what was run in this tab before; a new visit does not. */
 function isReload(): boolean {
   const [entry] = performance.getEntriesByType("navigation");
   return entry instanceof PerformanceNavigationTiming && entry.type === "reload";
 }
 
-function chosenRail(form: HTMLFormElement): string {
+function chosenPaymentMethod(form: HTMLFormElement): string {
   return String(new FormData(form).get("by") ?? "");
 }
 
-/** One run at a time: a press that does nothing more is shown to. */
+/** One run at a time: buttons show that another press does nothing. */
 function busy(form: HTMLFormElement, isBusy: boolean): void {
   for (const button of form.querySelectorAll<HTMLElement>("[data-run], button[type=submit]")) {
     button.setAttribute("aria-disabled", String(isBusy));

@@ -1,6 +1,6 @@
 /**
- * The editor of an agent, live: what is typed is saved by the form that the page has, and what the server makes of it (checks, the
- * buyer's form, the price, the changes) takes the place of what was there. What is typed in is never replaced while one types.
+ * The editor of an agent, live: what is typed is saved by the page's own form, and what the server makes of it (checks, the buyer's
+ * form, the price, the changes) replaces those parts of the page. A control that has the focus is never replaced.
  */
 
 import { orderByKeys } from "./build/order.ts";
@@ -29,7 +29,7 @@ function edit(form: HTMLFormElement): void {
     if (target instanceof HTMLSelectElement && /^f\.\d+\.type$/.test(target.name)) void saves.press("type", target.id);
     else if (!isSecret(target)) saves.soon(typingPauseMs);
   });
-  // Half a name or half a secret is none: they are saved when they were left.
+  // Half a secret is none: a secret and its name are saved when their control loses the focus.
   form.addEventListener("change", ({ target }) => {
     if (target instanceof Element && isSecret(target)) saves.soon(typingPauseMs);
   });
@@ -40,7 +40,7 @@ function edit(form: HTMLFormElement): void {
       event.preventDefault();
       return void saves.press(pressed, focusAfter(pressed, button));
     }
-    // The page that follows shows all of it. It is posted under the newest state, which a save under way is about to tell.
+    // These buttons lead to another page. The post names the newest saved state, which a save under way is about to learn.
     const underWay = saves.underWay();
     if (underWay && button) {
       event.preventDefault();
@@ -75,7 +75,7 @@ function savesOf(form: HTMLFormElement) {
     return work;
   };
   const postNow = async (pressed: string, focus: string | undefined): Promise<void> => {
-    // While two states wait for a decision, only a button decides.
+    // Two tabs saved different states: only a button decides which of them stays.
     if (pressed === "save" && isConflict() && isTold) return;
     lastAt = Date.now();
     isDirty = false;
@@ -120,7 +120,7 @@ function savesOf(form: HTMLFormElement) {
 function post(form: HTMLFormElement, pressed: string): Promise<Posted> {
   const fields = new URLSearchParams();
   for (const [name, value] of new FormData(form)) {
-    // Two states of which one has to be chosen: that is a button's to say.
+    // Which of two conflicting states stays is said by a button only.
     if (typeof value === "string" && name !== "over") fields.append(name, value);
   }
   fields.set("do", pressed === "type" ? "save" : pressed);
@@ -150,7 +150,7 @@ function say(text: string): void {
   if (line) line.textContent = text;
 }
 
-/** Where the keyboard goes on after rows were moved, added or taken away. */
+/** Which element gets the focus after rows were moved, added or removed. */
 function focusAfter(pressed: string, button: HTMLElement | null): string | undefined {
   const [move = "", at = ""] = pressed.split(".");
   const count = document.querySelectorAll("[data-field-row]").length;

@@ -1,6 +1,6 @@
 /**
- * Search as one types: the page of the same address is asked for, and its list takes the place of this one. What is not
- * awaited any more is given up; the address follows, so that "back", a reload and a link show the same.
+ * Search while the visitor types: the page of the new address is fetched, and its list replaces this one. A request that a newer
+ * one overtakes is aborted; the address follows, so that "back", a reload and a link show the same.
  */
 const form = document.getElementById("explore");
 if (form instanceof HTMLFormElement) searchAsTyped(form);
@@ -35,7 +35,7 @@ function searchAsTyped(form: HTMLFormElement): void {
   });
 }
 
-/** Without what says nothing, so that a visitor can send it on. */
+/** The address of the search, without empty fields: short enough to be shared. */
 function addressOf(form: HTMLFormElement): string {
   const given = new URLSearchParams();
   for (const [name, value] of new FormData(form)) {
@@ -61,7 +61,7 @@ function ask(address: string): XMLHttpRequest {
     // The sheet of filters stays open: its address is the part behind "#".
     window.history.replaceState(null, "", address + window.location.hash);
   });
-  // The list that is there stays, and the form still works as one.
+  // Where it fails, the old list stays, and the form can still be sent.
   request.addEventListener("loadend", () => found?.removeAttribute("aria-busy"));
   request.send();
   return request;

@@ -29,7 +29,7 @@ export function keepTried(agent: string, values: Readonly<InputValues>): void {
   try {
     sessionStorage.setItem(triedKey(agent), JSON.stringify(values));
   } catch {
-    // A picture may be too large to be kept; the programs then show the example.
+    // A picture may be too large for the storage; the programs then show the example.
   }
 }
 

@@ -1,8 +1,9 @@
 import type { PaymentProgress } from "../../../answers/payment-progress.ts";
 import { badge, byId, callout, el } from "../dom/elements.ts";
 import { card, PaymentCard, small } from "../payment/card.ts";
-import { forgetAnswer, type KeptPayment, keepAnswer } from "../payment/kept.ts";
+import type { KeptPayment } from "../payment/kept.ts";
 import type { RailEnd } from "../payment/rail.ts";
+import { forgetAnswer, keepAnswer } from "./last-answer.ts";
 import { type Answer, resultView } from "./result.ts";
 
 /** The right-hand side of the page: how the payment goes, and what came of the run. */
@@ -16,7 +17,7 @@ export class Outcome {
     this.#payment = new PaymentCard(() => this.#place, settlesFirst);
   }
 
-  /** Grey where the result will be. */
+  /** Shows placeholders where the result will be. */
   wait(said = "shown as soon as it is there"): void {
     forgetAnswer(this.#agent);
     const lines = ["skel skel-title", "skel skel-2", "skel", "skel skel-3"].map((name) => el("div", { class: name }));
@@ -43,7 +44,7 @@ export class Outcome {
     this.#result(resultView(answer));
   }
 
-  /** A run that gave nothing: why, whether money moved, what next. */
+  /** Shows of a run without a result why, whether money moved, and what to do next. */
   tell(tone: "bad" | "warn" | "maybe" | "info", title: string, said: string, ...more: readonly HTMLElement[]): void {
     const body = el("div", { class: "card-body stack" }, callout(tone, title, said), ...more);
     this.#result(card("Result", [], body));

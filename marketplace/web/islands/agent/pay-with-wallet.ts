@@ -1,9 +1,11 @@
 import { byId, el } from "../dom/elements.ts";
 import { readInput, showFieldError } from "../dom/fields.ts";
-import { usdc } from "../payment/card.ts";
-import { forget, type KeptPayment, keep } from "../payment/kept.ts";
-import { type Delivered, isUsed, postPayment, signPayment, usedSaid } from "../payment/post-payment.ts";
-import { AnswerError } from "../payment/quote.ts";
+import { AnswerError, errorOf } from "../payment/answer.ts";
+import { endPayment, usedSaid, withoutCode } from "../payment/end-payment.ts";
+import { type KeptPayment, keep } from "../payment/kept.ts";
+import { usdc } from "../payment/money.ts";
+import { type Delivered, postPayment } from "../payment/post-payment.ts";
+import { signPayment } from "../payment/sign-payment.ts";
 import type { Wallet } from "../wallet/providers.ts";
 import type { Outcome } from "./outcome.ts";
 import type { Price } from "./price.ts";
@@ -43,41 +45,34 @@ export async function deliver(paying: Paying, kept: KeptPayment, isResumed: bool
 
 async function conclude(paying: Paying, kept: KeptPayment, delivered: Delivered): Promise<void> {
   const { outcome, agent } = paying;
-  const { status, body, isAgain, watch } = delivered;
-  const error = typeof body.error === "string" ? body.error : `The service answered ${status}.`;
-  if (status === 200 && body.success === true) {
-    forget(agent);
-    outcome.payment(kept, await watch.last());
-    const runId = String(body.run_id);
-    const receipt = body.receipt as Record<string, unknown> | null;
-    const paid = `Paid ${usdc(kept.amount)} USDC. Nothing else is due.`;
-    outcome.show({ runId, output: body.output as Output, receipt, paid, ms: undefined, isFoundAgain: isAgain });
-    return;
+  const { status, body, isAgain } = delivered;
+  const error = errorOf(status, body);
+  const advice = String(body.advice ?? "The payment was settled and stays on record.");
+  const hasResult = body.success === true;
+  switch (await endPayment({ bought: agent, kept, delivered, hasResult, view: outcome })) {
+    case "delivered":
+      return outcome.show({
+        runId: String(body.run_id),
+        output: body.output as Output,
+        receipt: body.receipt as Record<string, unknown> | null,
+        paid: `Paid ${usdc(kept.amount)} USDC. Nothing else is due.`,
+        ms: undefined,
+        isFoundAgain: isAgain,
+      });
+    case "owed":
+      return outcome.tell("bad", error, advice, askAgainButton(paying, kept, "Run again without paying"));
+    case "gone":
+      return outcome.tell("bad", error, advice);
+    case "used":
+      return outcome.tell("bad", "This payment was used already", usedSaid(kept, error));
+    case "refused":
+      return outcome.tell("bad", "The payment was refused", withoutCode(error));
+    case "failed":
+      return outcome.tell("bad", "The agent failed", `“${error}” Nothing was charged.`);
+    case "rejected":
+      outcome.tell("warn", error, "Nothing was charged.");
+      showFieldError(paying.form, body.field, error);
   }
-  const isSpent = status === 402 && isUsed(error);
-  if (body.charged === true && !isSpent) {
-    outcome.payment(kept, await watch.last());
-    if (status === 410) forget(agent);
-    const again = status === 410 ? [] : [askAgainButton(paying, kept, "Run again without paying")];
-    return outcome.tell("bad", error, String(body.advice ?? "The payment was settled and stays on record."), ...again);
-  }
-  forget(agent);
-  if (isSpent) {
-    outcome.payment(kept, await watch.last());
-    return outcome.tell("bad", "This payment was used already", usedSaid(kept, error));
-  }
-  watch.stop();
-  if (status === 402) {
-    outcome.payment(kept, undefined, { at: "payment", said: "Nothing moved" });
-    return outcome.tell("bad", "The payment was refused", error.replace(/^\w+: /, ""));
-  }
-  if (status >= 500) {
-    outcome.payment(kept, undefined, { at: "run", said: "Not settled" });
-    return outcome.tell("bad", "The agent failed", `“${error}” Nothing was charged.`);
-  }
-  outcome.noPayment();
-  outcome.tell("warn", error, "Nothing was charged.");
-  showFieldError(paying.form, body.field, error);
 }
 
 function askAgainButton(paying: Paying, kept: KeptPayment, text: string): HTMLElement {

@@ -1,4 +1,5 @@
 import { byId } from "../dom/elements.ts";
+import { creditsOf, usdcOf } from "../payment/money.ts";
 
 /** The price that the page shows. What costs more is asked about first, never charged. */
 export class Price {
@@ -56,13 +57,4 @@ function answerOf(dialog: HTMLDialogElement): Promise<boolean> {
     dialog.showModal();
     yes?.focus();
   });
-}
-
-export function creditsOf(credits: number): string {
-  return `${credits.toLocaleString("en-US")} ${credits === 1 ? "credit" : "credits"}`;
-}
-
-/** A credit is a cent. */
-export function usdcOf(credits: number): string {
-  return `${(credits / 100).toFixed(2)} USDC`;
 }

@@ -13,7 +13,7 @@ export interface Answer {
   /** What was paid, and whether anything else is due. */
   readonly paid: string;
   readonly ms: number | undefined;
-  /** It had been bought before this page asked. */
+  /** It was bought by an earlier post; this page only fetched it. */
   readonly isFoundAgain?: boolean;
 }
 
@@ -60,7 +60,7 @@ function toggleOf(view: HTMLElement, raw: HTMLElement): HTMLElement {
   return el("div", group, button("View", true, view, raw), button("JSON", false, raw, view));
 }
 
-/** The page has one such button to take after, with its drawings. */
+/** A copy of the page's hidden copy button, which has the icons. */
 function copyButton(text: string): HTMLElement {
   const made = byId("copy-pattern")?.querySelector(".copy")?.cloneNode(true) as HTMLElement | undefined;
   if (!made) return el("span");

@@ -1,5 +1,5 @@
 import { readInput, showFieldError } from "../dom/fields.ts";
-import { jsonOf } from "../payment/quote.ts";
+import { errorOf, jsonOf } from "../payment/answer.ts";
 import type { Outcome } from "./outcome.ts";
 import type { Output } from "./result.ts";
 
@@ -10,7 +10,7 @@ export async function runFree(form: HTMLFormElement, url: string, outcome: Outco
   const headers = { "content-type": "application/json" };
   const answer = await fetch(url, { method: "POST", headers, body: JSON.stringify(readInput(form)) });
   const body = await jsonOf(answer);
-  const error = typeof body.error === "string" ? body.error : `The service answered ${answer.status}.`;
+  const error = errorOf(answer.status, body);
   if (answer.ok && body.success === true) {
     const receipt = body.receipt as Record<string, unknown> | null;
     const ms = performance.now() - startedAt;

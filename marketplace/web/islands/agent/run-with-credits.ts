@@ -1,9 +1,10 @@
 import { byId } from "../dom/elements.ts";
 import { readInput, showFieldError } from "../dom/fields.ts";
+import { errorOf, jsonOf } from "../payment/answer.ts";
 import { forget, type KeptRun, keep } from "../payment/kept.ts";
-import { jsonOf } from "../payment/quote.ts";
+import { creditsOf } from "../payment/money.ts";
 import type { Outcome } from "./outcome.ts";
-import { creditsOf, type Price } from "./price.ts";
+import type { Price } from "./price.ts";
 import type { Output } from "./result.ts";
 
 export interface Running {
@@ -62,7 +63,7 @@ async function conclude(
   { ms, isAgain }: { ms: number; isAgain: boolean },
 ): Promise<void> {
   const { outcome, price, form } = running;
-  const error = typeof body.error === "string" ? body.error : `The service answered ${status}.`;
+  const error = errorOf(status, body);
   const { credits_required: required, credits_remaining: left } = body;
   if (status === 402 && body.limit_source === "request") {
     if (await price.agreedTo(Number(required))) return runWithCredits(running);

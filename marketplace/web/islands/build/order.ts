@@ -1,4 +1,4 @@
-/** Alt with an arrow moves the row that one is in, as its buttons do. */
+/** Alt with an arrow key moves the row of the focused control, as the row's buttons do. */
 export function orderByKeys(form: HTMLFormElement): void {
   form.addEventListener("keydown", (event) => {
     if (!event.altKey || (event.key !== "ArrowUp" && event.key !== "ArrowDown")) return;

@@ -5,7 +5,7 @@ document.addEventListener("focusin", ({ target }) => {
   if (isText && target.dataset.template !== undefined) lastTemplate = target;
 });
 
-/** Each slot becomes a button that writes it where one was writing. */
+/** Makes each slot a button that writes it into the template that had the focus last. */
 export function makeSlotsPressable(): void {
   for (const slot of document.querySelectorAll<HTMLElement>("code[data-slot]")) {
     const button = document.createElement("button");

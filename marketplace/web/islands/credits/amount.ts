@@ -1,5 +1,5 @@
-import { creditsOf, usdcOf } from "../agent/price.ts";
 import { byId } from "../dom/elements.ts";
+import { creditsOf, usdcOf } from "../payment/money.ts";
 
 /** How many credits are asked for: one of the usual amounts, or what is typed. */
 export class Amount {

@@ -1,9 +1,10 @@
 import type { PaymentProgress } from "../../../answers/payment-progress.ts";
 import { badge, callout, el, hash } from "../dom/elements.ts";
-import { unknownSaid, usdc, withEnd, wordOf } from "../payment/card.ts";
+import { unknownSaid, withEnd, wordOf } from "../payment/card.ts";
 import type { KeptPayment } from "../payment/kept.ts";
-import type { PaymentView } from "../payment/post-payment.ts";
-import { type RailEnd, railOf } from "../payment/rail.ts";
+import { usdc } from "../payment/money.ts";
+import { clockUtc, type RailEnd, railOf } from "../payment/rail.ts";
+import type { PaymentView } from "../payment/view.ts";
 
 /** How the purchase goes, beside the form. */
 export class PurchaseView implements PaymentView {
@@ -84,7 +85,7 @@ function noteOf(
   if (progress?.state === "unknown") return unknownSaid(progress);
   if (!signedAt) return callout("info", "Confirm the payment in your wallet", "Signing moves nothing by itself.");
   const until = progress?.can_land_until;
-  const by = until ? ` It can land until ${new Date(until).toISOString().slice(11, 19)} UTC.` : "";
+  const by = until ? ` It can land until ${clockUtc(until)}.` : "";
   return callout(
     "info",
     "You may reload this page",

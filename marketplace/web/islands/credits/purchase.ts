@@ -1,10 +1,12 @@
 import type { PaymentProgress } from "../../../answers/payment-progress.ts";
-import { creditsOf, usdcOf } from "../agent/price.ts";
 import { byId, callout, el } from "../dom/elements.ts";
 import { showFieldError } from "../dom/fields.ts";
+import { AnswerError, errorOf, jsonOf } from "../payment/answer.ts";
+import { withoutCode } from "../payment/end-payment.ts";
 import { forget, type KeptPayment, keep } from "../payment/kept.ts";
-import { type Delivered, postPayment, signPayment } from "../payment/post-payment.ts";
-import { AnswerError, jsonOf } from "../payment/quote.ts";
+import { creditsOf, usdcOf } from "../payment/money.ts";
+import { type Delivered, postPayment } from "../payment/post-payment.ts";
+import { signPayment } from "../payment/sign-payment.ts";
 import type { Wallet } from "../wallet/providers.ts";
 import type { Amount } from "./amount.ts";
 import type { PurchaseView } from "./purchase-view.ts";
@@ -49,7 +51,7 @@ async function conclude(
   { status, body }: Delivered,
   progress: PaymentProgress | undefined,
 ): Promise<void> {
-  const error = typeof body.error === "string" ? body.error : `The service answered ${status}.`;
+  const error = errorOf(status, body);
   if ((status === 200 && body.success === true) || (await isInStatement(progress))) {
     forget(keptAs);
     await showBalance();
@@ -68,7 +70,7 @@ async function conclude(
     kept,
     undefined,
     { at: "payment", said: "Nothing moved" },
-    callout("bad", "The payment was refused", error.replace(/^\w+: /, "")),
+    callout("bad", "The payment was refused", withoutCode(error)),
   );
 }
 

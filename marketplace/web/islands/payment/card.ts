@@ -1,7 +1,8 @@
 import type { PaymentProgress } from "../../../answers/payment-progress.ts";
 import { badge, callout, el, hash } from "../dom/elements.ts";
 import type { KeptPayment } from "./kept.ts";
-import { type RailEnd, railOf } from "./rail.ts";
+import { usdc } from "./money.ts";
+import { clockUtc, type RailEnd, railOf } from "./rail.ts";
 
 /** How a payment goes: its state, its amount, the rail of its stops, and what its payer is to know. */
 export class PaymentCard {
@@ -89,13 +90,6 @@ export function withEnd(progress: PaymentProgress, { endsAt }: Partial<KeptPayme
 }
 
 export function unknownSaid({ can_land_until: until }: PaymentProgress): HTMLElement {
-  const by = until === null ? "" : ` It can still land until ${new Date(until).toISOString().slice(11, 19)} UTC.`;
+  const by = until === null ? "" : ` It can still land until ${clockUtc(until)}.`;
   return callout("maybe", "The end of this payment was not seen yet", `${by} Do not pay again.`);
-}
-
-/** `0.12`, and as many digits as it takes. */
-export function usdc(atomic: string): string {
-  const digits = atomic.padStart(7, "0");
-  const cents = `${digits.slice(0, -6)}.${digits.slice(-6)}`;
-  return cents.replace(/(\.\d\d\d*?)0+$/, "$1");
 }

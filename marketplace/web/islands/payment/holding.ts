@@ -1,7 +1,7 @@
 import type { Provider } from "../wallet/providers.ts";
 import { hederaAccount } from "./sign-hedera.ts";
 
-/** What the wallet lets this page see without asking its person. */
+/** What the wallet shows this page without asking its holder. */
 export interface Holding {
   readonly account: string;
   /** Of the stablecoin, base units; undefined where the wallet does not tell. */

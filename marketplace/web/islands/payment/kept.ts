@@ -1,9 +1,9 @@
-import type { Answer } from "../agent/result.ts";
 import type { InputValues } from "../dom/fields.ts";
 
 /*
  * What is kept until its answer is here, so that a reload loses nothing that was paid for. It lies in the tab's own storage, which ends
  * with the tab and which no other origin reads. A kept payment moves no more money than its payer agreed to, to its creator, once.
+ * `bought` names what it is for: an agent, a product, or the credits of an account.
  */
 
 /** A payment that was signed, and what it pays for. */
@@ -12,14 +12,17 @@ export interface KeptPayment {
   readonly header: string;
   readonly body: string;
   readonly input: InputValues;
+  /** The query by which `GET /api/payments` tells how it goes. */
   readonly asked: Readonly<Record<string, string>>;
+  /** Base units of the stablecoin. */
   readonly amount: string;
   readonly quotedAt: number;
   readonly signedAt: number;
+  /** From then on it can no longer land. All times are milliseconds. */
   readonly endsAt: number;
 }
 
-/** A run with credits, by the name under which it runs once. */
+/** A run with credits, by its idempotency key. */
 export interface KeptRun {
   readonly name: string;
   readonly body: string;
@@ -31,55 +34,29 @@ export interface Kept {
   readonly run?: KeptRun;
 }
 
-/** Throws where the browser keeps nothing, or not so much: what cannot be kept is not paid for. */
-export function keep(agent: string, kept: Kept): void {
+/** Throws where the browser stores nothing, or not so much: what cannot be kept is not paid for. */
+export function keep(bought: string, kept: Kept): void {
   try {
-    sessionStorage.setItem(keyOf(agent), JSON.stringify(kept));
+    sessionStorage.setItem(keyOf(bought), JSON.stringify(kept));
   } catch {
     throw new Error("This browser cannot keep the payment until its answer is here. Pay from the terminal instead.");
   }
 }
 
-export function findKept(agent: string): Kept {
+export function findKept(bought: string): Kept {
   try {
-    return JSON.parse(sessionStorage.getItem(keyOf(agent)) ?? "{}") as Kept;
+    return JSON.parse(sessionStorage.getItem(keyOf(bought)) ?? "{}") as Kept;
   } catch {
     return {};
   }
 }
 
-export function forget(agent: string): void {
+export function forget(bought: string): void {
   try {
-    sessionStorage.removeItem(keyOf(agent));
+    sessionStorage.removeItem(keyOf(bought));
   } catch {
     // Where nothing can be kept, nothing was.
   }
 }
 
-/** The last answer, so that a reload of the page shows it again. It is no loss where it is too large to be kept. */
-export function keepAnswer(agent: string, answer: Answer): void {
-  try {
-    sessionStorage.setItem(answerKeyOf(agent), JSON.stringify(answer));
-  } catch {
-    forgetAnswer(agent);
-  }
-}
-
-export function findAnswer(agent: string): Answer | undefined {
-  try {
-    return JSON.parse(sessionStorage.getItem(answerKeyOf(agent)) ?? "") as Answer;
-  } catch {
-    return undefined;
-  }
-}
-
-export function forgetAnswer(agent: string): void {
-  try {
-    sessionStorage.removeItem(answerKeyOf(agent));
-  } catch {
-    // Where nothing can be kept, nothing was.
-  }
-}
-
-const answerKeyOf = (agent: string) => `answer ${agent}`;
-const keyOf = (agent: string) => `under way ${agent}`;
+const keyOf = (bought: string) => `under way ${bought}`;

@@ -1,22 +1,11 @@
 import { quoteIn, type Requirements } from "../../../../client/payments/quote.ts";
+import { AnswerError, jsonOf } from "./answer.ts";
 
 export interface Quote {
   readonly resource: object;
   readonly accepts: readonly Requirements[];
   /** When it was made by the server's clock, which signatures count by. */
   readonly at: Date;
-}
-
-/** Something that was answered instead of a quote or a result. */
-export class AnswerError extends Error {
-  readonly status: number;
-  readonly body: Readonly<Record<string, unknown>>;
-
-  constructor(status: number, body: Readonly<Record<string, unknown>>) {
-    super(typeof body.error === "string" ? body.error : `The service answered ${status}.`);
-    this.status = status;
-    this.body = body;
-  }
 }
 
 /** Asks what a call costs now, without a charge. */
@@ -26,9 +15,4 @@ export async function askQuote(url: string, body: string): Promise<Quote> {
   if (!quote) throw new AnswerError(answer.status, await jsonOf(answer));
   const { resource, accepts } = quote;
   return { resource, accepts, at: new Date(answer.headers.get("date") ?? Date.now()) };
-}
-
-export async function jsonOf(answer: Response): Promise<Record<string, unknown>> {
-  const body: unknown = await answer.json().catch(() => ({}));
-  return typeof body === "object" && body !== null ? (body as Record<string, unknown>) : {};
 }

@@ -76,7 +76,7 @@ type Reached = readonly [name: string, isDone: boolean, time: string | undefined
 function endOf(reached: readonly Reached[], { state, can_land_until: until }: PaymentProgress): Stop[] {
   const done = reached.filter(([, isDone]) => isDone).map(([name, , time]): Stop => ({ name, state: "done", time }));
   if (state === "failed") return [...done, { name: "Not settled", state: "bad" }, ahead("Nothing moved")];
-  const by = until === null ? undefined : `by ${new Date(until).toISOString().slice(11, 19)} UTC`;
+  const by = until === null ? undefined : `by ${clockUtc(until)}`;
   return [...done, { name: "Unknown", state: "maybe" }, { name: "Settled or failed", state: "ahead", time: by }];
 }
 
@@ -122,6 +122,12 @@ export function after(ms: number): string {
   return ms < 1_000 ? `+${Math.max(0, Math.round(ms))} ms` : `+${(ms / 1_000).toFixed(1)} s`;
 }
 
+/** `10:02:20 UTC`. */
+export function clockUtc(moment: string): string {
+  return `${new Date(moment).toISOString().slice(11, 19)} UTC`;
+}
+
+/** Of the reader's own time zone: `10:02:20`. */
 function clock(at: number): string {
   return new Date(at).toTimeString().slice(0, 8);
 }

@@ -7,7 +7,7 @@ import { hederaAccount, signHedera } from "./sign-hedera.ts";
 export interface Signed {
   /** `payload` of the payment. */
   readonly payload: object;
-  /** How the payment is asked about. */
+  /** The query by which `GET /api/payments` tells how the payment goes. */
   readonly asked: Readonly<Record<string, string>>;
   /** From then on it can no longer land; milliseconds. */
   readonly endsAt: number;

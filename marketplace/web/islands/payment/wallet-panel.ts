@@ -1,8 +1,8 @@
 import { byId, callout, el, hash } from "../dom/elements.ts";
 import { disconnectButton } from "../wallet/disconnect-button.ts";
 import { type Wallet, watchWallets } from "../wallet/providers.ts";
-import { usdc } from "./card.ts";
 import { holdingOf } from "./holding.ts";
+import { usdc } from "./money.ts";
 import { canSignFor } from "./sign.ts";
 
 /** Which wallet pays on which network; the page shows both once a wallet has announced itself. */
@@ -96,7 +96,7 @@ export class WalletPanel {
     const short = byId("wallet-short");
     const { asset = "", faucet } = this.#radio?.dataset ?? {};
     const holding = wallet && (await holdingOf(wallet.provider, network, asset));
-    // Another may have been chosen meanwhile.
+    // Another wallet or network may have been chosen meanwhile.
     if (!place || !short || network !== this.network || wallet !== this.wallet) return;
     place.hidden = holding === undefined;
     short.replaceChildren();

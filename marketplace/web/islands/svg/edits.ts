@@ -105,6 +105,7 @@ export function elementCount({ groups }: Drawing): number {
   return groups.reduce((sum, { elements }) => sum + elements.length, 0);
 }
 
-function sixOf(colour: string): string {
+/** `#aabbcc` of `#abc`; a longer one as it is. */
+export function sixOf(colour: string): string {
   return colour.length === 4 ? colour.replace(/[0-9a-f]/g, "$&$&") : colour;
 }

@@ -3,7 +3,7 @@ import { Button } from "../../../../shared/page/button.tsx";
 import { figures } from "../../../../shared/page/figures.ts";
 import { Icon } from "../../../../shared/page/icon.tsx";
 import { type Bench, copyMarkup, type State } from "./bench.ts";
-import { edited, type Layer, layersOf, onlyLayer, withColour, withHidden } from "./edits.ts";
+import { edited, type Layer, layersOf, onlyLayer, sixOf, withColour, withHidden } from "./edits.ts";
 import { pdfBlob, pngBlob, save, svgBlob } from "./files.ts";
 import { Thumb } from "./shapes.tsx";
 
@@ -166,7 +166,7 @@ function Colours({ layer, bench, state }: RowProps) {
   );
 }
 
-/** Of a preview nothing is saved: it is made of few pixels, and what is worth saving is the trace. */
+/** A preview cannot be saved: it is made of few pixels, and what is worth saving is the trace. */
 function Files({ bench, state }: { bench: Bench; state: State }) {
   const { shown, edits } = state;
   if (!shown) return null;
@@ -217,7 +217,3 @@ const labels: Readonly<Record<string, string>> = {
   PDF: "Save as PDF",
   Copy: "Copy the SVG as code",
 };
-
-function sixOf(colour: string): string {
-  return colour.length === 4 ? colour.replace(/[0-9a-f]/g, "$&$&") : colour;
-}

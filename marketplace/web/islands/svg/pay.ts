@@ -1,17 +1,14 @@
 import { fromBase64 } from "../../../../client/base64.ts";
+import { atomicPerCredit } from "../../../answers/amounts.ts";
 import { byId } from "../dom/elements.ts";
-import { PaymentCard, usdc } from "../payment/card.ts";
-import { findKept, forget, type KeptPayment, keep } from "../payment/kept.ts";
-import {
-  type Delivered,
-  isUsed,
-  type PaymentView,
-  type Purchase,
-  postPayment,
-  signPayment,
-  usedSaid,
-} from "../payment/post-payment.ts";
-import { AnswerError } from "../payment/quote.ts";
+import { AnswerError, errorOf } from "../payment/answer.ts";
+import { PaymentCard } from "../payment/card.ts";
+import { endPayment, usedSaid, withoutCode } from "../payment/end-payment.ts";
+import { findKept, type KeptPayment, keep } from "../payment/kept.ts";
+import { usdc } from "../payment/money.ts";
+import { type Delivered, postPayment } from "../payment/post-payment.ts";
+import { type Purchase, signPayment } from "../payment/sign-payment.ts";
+import type { PaymentView } from "../payment/view.ts";
 import { AskFailedError, type Made } from "./ask.ts";
 import type { Order } from "./bench.ts";
 import { type Product, products } from "./paid-products.ts";
@@ -40,7 +37,9 @@ export async function payForDrawing(
   const body = JSON.stringify({ ...settings, ...(image && { image }) });
   const agreesTo = async (credits: number) => {
     if (credits <= price) return true;
-    throw notPaid(`The price rose to ${usdc(String(credits * 10_000))} USDC. Reload the page to see it.`);
+    throw notPaid(
+      `The price rose to ${usdc(String(BigInt(credits) * atomicPerCredit))} USDC. Reload the page to see it.`,
+    );
   };
   const purchase = { url: urlOf(product), body, ...(image && { priced: "{}" }), agreesTo, view, ...by };
   const signed = await signPayment(purchase).catch((error: unknown) => madeForNothing(error));
@@ -93,34 +92,26 @@ async function deliver(product: Product, kept: KeptPayment, isResumed: boolean):
   return conclude(product, kept, delivered).finally(() => delivered.watch.stop());
 }
 
-async function conclude(product: Product, kept: KeptPayment, { status, body, watch }: Delivered): Promise<Made> {
-  const error = typeof body.error === "string" ? body.error : `The service answered ${status}.`;
-  if (status === 200 && typeof body.svg === "string") {
-    forget(product);
-    view.payment(kept, await watch.last());
-    return { ...(body as unknown as Made), paid_usdc: usdc(kept.amount) };
+async function conclude(product: Product, kept: KeptPayment, delivered: Delivered): Promise<Made> {
+  const { status, body } = delivered;
+  const error = errorOf(status, body);
+  const advice = String(body.advice ?? "The payment was settled and stays on record.");
+  const hasResult = typeof body.svg === "string";
+  switch (await endPayment({ bought: product, kept, delivered, hasResult, view })) {
+    case "delivered":
+      return { ...(body as unknown as Made), paid_usdc: usdc(kept.amount) };
+    case "owed":
+      throw notPaid(`${advice} Press again: it is drawn without another payment.`, error);
+    case "gone":
+      throw notPaid(advice, error);
+    case "used":
+      throw notPaid(usedSaid(kept, error), "This payment was used already.");
+    case "refused":
+      throw notPaid(withoutCode(error), "The payment was refused.");
+    case "failed":
+    case "rejected":
+      throw notPaid(error);
   }
-  const isSpent = status === 402 && isUsed(error);
-  if (body.charged === true && !isSpent) {
-    view.payment(kept, await watch.last());
-    if (status === 410) forget(product);
-    const advice = String(body.advice ?? "The payment was settled and stays on record.");
-    const again = status === 410 ? "" : " Press again: it is drawn without another payment.";
-    throw new AskFailedError(advice + again, { title: error });
-  }
-  forget(product);
-  if (isSpent) {
-    view.payment(kept, await watch.last());
-    throw notPaid(usedSaid(kept, error), "This payment was used already.");
-  }
-  watch.stop();
-  if (status === 402) {
-    view.payment(kept, undefined, { at: "payment", said: "Nothing moved" });
-    throw notPaid(error.replace(/^\w+: /, ""), "The payment was refused.");
-  }
-  if (status >= 500) view.payment(kept, undefined, { at: "run", said: "Not settled" });
-  else view.noPayment();
-  throw notPaid(error);
 }
 
 /** Where only a mock model would draw, the whole order is drawn for nothing instead of being priced. */
@@ -137,6 +128,7 @@ function refuseWhatNeedsAnAccount({ settings }: Order): void {
   if (hd && aspect === "wide") throw notPaid("Wide drawings in HD need an account. Choose another shape.");
 }
 
+/** Tells why there is no drawing; `title` where money moved, or more is to be said. */
 const notPaid = (message: string, title?: string) => new AskFailedError(message, title === undefined ? {} : { title });
 
 function productOf({ draws, settings }: Order): Product {

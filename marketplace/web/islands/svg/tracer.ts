@@ -66,7 +66,7 @@ export class Tracer {
       this.#open.get(data.id)?.(data);
       this.#open.delete(data.id);
     });
-    // A bug of ours in the worker: what waits is told, and the next question starts another.
+    // The worker crashed, which is a bug of ours: open questions are refused, and the next one starts another worker.
     worker.addEventListener("error", () => {
       for (const [id, answer] of this.#open) answer({ id, refused: "the preview stopped" });
       this.#open.clear();

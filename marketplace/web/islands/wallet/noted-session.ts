@@ -1,4 +1,4 @@
-/** What the page keeps of a connection, so that it can tell of it without loading what talks to the relay. */
+/** What the page keeps of a connection, so that it can show it without loading the relay's client. */
 export interface NotedSession {
   /** What the wallet calls itself. */
   readonly name: string;
@@ -8,9 +8,9 @@ export interface NotedSession {
   readonly endsAt: number;
 }
 
-/** Its client removes, as leftovers of its own, what has its name in its key. */
+/** WalletConnect's client takes keys with its name in them for its own leftovers, and removes them. */
 const key = "hedera wallet";
-/** For a browser that keeps nothing. */
+/** For a browser without storage. */
 let ofThisPage: NotedSession | undefined;
 
 export function notedSession(): NotedSession | undefined {
@@ -26,7 +26,7 @@ function kept(): NotedSession | undefined {
   }
 }
 
-/** Undefined forgets it. Pages hear of either. */
+/** Undefined forgets it. Tells the page of either by the event `wallet-changed`. */
 export function noteSession(session: NotedSession | undefined): void {
   ofThisPage = session;
   try {

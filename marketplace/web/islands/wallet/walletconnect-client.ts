@@ -37,7 +37,7 @@ export class UnreachableError extends Error {
     "WalletConnect’s relay does not answer. Check your connection, and whether something blocks it; then try again.";
 }
 
-/** The client itself tries for minutes before it says so. */
+/** By itself the client tries for minutes before it gives up. */
 const reachMs = 15_000;
 
 /** Throws UnreachableError where what needs the relay takes too long, or fails. */
@@ -49,7 +49,7 @@ export function throughRelay<T>(work: Promise<T>): Promise<T> {
   });
 }
 
-/** A client that was away connects again. */
+/** Connects a client again that lost the relay. */
 export async function reachRelay({ core: { relayer } }: Client): Promise<void> {
   if (!relayer.connected) await throughRelay(relayer.transportOpen());
 }
@@ -68,7 +68,7 @@ export function sessions(client: Client): readonly Session[] {
   return client.session.getAll().filter(({ expiry }) => expiry * 1_000 > Date.now());
 }
 
-/** Wallets that are away hear of it when they are back. */
+/** The relay tells wallets that are away when they are back. */
 export async function endSessions(client: Client, which: (session: Session) => boolean): Promise<void> {
   const reason = { code: 6_000, message: "User disconnected." };
   const ending = client.session.getAll().filter(which);

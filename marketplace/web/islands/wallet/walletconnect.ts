@@ -3,7 +3,7 @@ import type { Wallet } from "./providers.ts";
 
 /**
  * Hedera wallets that are not in this browser, most of them on a phone (HIP-820, through WalletConnect's relay), as one more wallet;
- * undefined where the operator configured none. What talks to them is loaded when it is first needed.
+ * undefined where the operator configured none. The code that talks to them is loaded when it is first needed.
  */
 export function walletConnect(): Wallet | undefined {
   const place = document.getElementById("walletconnect");

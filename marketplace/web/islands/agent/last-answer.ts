@@ -1,0 +1,28 @@
+import type { Answer } from "./result.ts";
+
+/** Keeps the last answer in the tab, so that a reload of the page shows it again. One that is too large is not kept. */
+export function keepAnswer(agent: string, answer: Answer): void {
+  try {
+    sessionStorage.setItem(keyOf(agent), JSON.stringify(answer));
+  } catch {
+    forgetAnswer(agent);
+  }
+}
+
+export function findAnswer(agent: string): Answer | undefined {
+  try {
+    return JSON.parse(sessionStorage.getItem(keyOf(agent)) ?? "") as Answer;
+  } catch {
+    return undefined;
+  }
+}
+
+export function forgetAnswer(agent: string): void {
+  try {
+    sessionStorage.removeItem(keyOf(agent));
+  } catch {
+    // Where nothing can be kept, nothing was.
+  }
+}
+
+const keyOf = (agent: string) => `answer ${agent}`;

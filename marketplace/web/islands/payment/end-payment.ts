@@ -1,0 +1,56 @@
+import { errorOf } from "./answer.ts";
+import { forget, type KeptPayment } from "./kept.ts";
+import { usdc } from "./money.ts";
+import type { Delivered } from "./post-payment.ts";
+import type { PaymentView } from "./view.ts";
+
+/**
+ * What the answer to a payment means for its payer.
+ * - `delivered`: the result is here.
+ * - `owed`: settled without a result yet; the same payment fetches one, unless nothing sells it any more (`gone`).
+ * - `used`: settled, and its result was handed out before.
+ * - `refused`: the payment was refused. `failed`: the run failed, and the payment was not settled. `rejected`: the request was wrong.
+ */
+export type PaymentEnd = "delivered" | "owed" | "gone" | "used" | "refused" | "failed" | "rejected";
+
+/** Shows how the payment ended, and forgets it unless the same one can still fetch its result. */
+export async function endPayment({ bought, kept, delivered, hasResult, view }: Ended): Promise<PaymentEnd> {
+  const end = endOf(delivered, hasResult);
+  if (end !== "owed") forget(bought);
+  if (end === "delivered" || end === "owed" || end === "gone" || end === "used") {
+    view.payment(kept, await delivered.watch.last());
+    return end;
+  }
+  delivered.watch.stop();
+  if (end === "refused") view.payment(kept, undefined, { at: "payment", said: "Nothing moved" });
+  else if (end === "failed") view.payment(kept, undefined, { at: "run", said: "Not settled" });
+  else view.noPayment();
+  return end;
+}
+
+interface Ended {
+  /** By which name the payment is kept. */
+  readonly bought: string;
+  readonly kept: KeptPayment;
+  readonly delivered: Delivered;
+  readonly hasResult: boolean;
+  readonly view: PaymentView;
+}
+
+function endOf({ status, body }: Delivered, hasResult: boolean): PaymentEnd {
+  if (status === 200 && hasResult) return "delivered";
+  if (status === 402 && errorOf(status, body).startsWith("already_settled:")) return "used";
+  if (body.charged === true) return status === 410 ? "gone" : "owed";
+  if (status === 402) return "refused";
+  return status >= 500 ? "failed" : "rejected";
+}
+
+/** Without the code that it begins with. */
+export function withoutCode(error: string): string {
+  return error.replace(/^\w+: /, "");
+}
+
+/** Money moved, and the answer left the service; this page, or its connection, was gone when it came. */
+export function usedSaid({ amount }: KeptPayment, error: string): string {
+  return `${withoutCode(error)} ${usdc(amount)} USDC moved, once. Nothing more was charged.`;
+}

@@ -1,0 +1,16 @@
+/** `1 credit`, `1,240 credits`. */
+export function creditsOf(credits: number): string {
+  return `${credits.toLocaleString("en-US")} ${credits === 1 ? "credit" : "credits"}`;
+}
+
+/** A credit is a cent. */
+export function usdcOf(credits: number): string {
+  return `${(credits / 100).toFixed(2)} USDC`;
+}
+
+/** Base units in USDC: `0.12`, or as many digits as it takes. */
+export function usdc(atomic: string): string {
+  const digits = atomic.padStart(7, "0");
+  const dollars = `${digits.slice(0, -6)}.${digits.slice(-6)}`;
+  return dollars.replace(/(\.\d\d\d*?)0+$/, "$1");
+}

@@ -1,0 +1,64 @@
+import { encodeHeader } from "../../../../client/payments/quote.ts";
+import { atomicPerCredit } from "../../../answers/amounts.ts";
+import { refusalOf, type Wallet } from "../wallet/providers.ts";
+import type { KeptPayment } from "./kept.ts";
+import { askQuote } from "./quote.ts";
+import { sign } from "./sign.ts";
+import { connectHedera } from "./sign-hedera.ts";
+import type { PaymentView } from "./view.ts";
+
+/** What is bought: the body is posted to the address, for the price that it quotes. */
+export interface Purchase {
+  readonly url: string;
+  readonly body: string;
+  /** What the price is asked for with, where the body is too large to be sent for that. */
+  readonly priced?: string;
+  readonly wallet: Wallet;
+  readonly network: string;
+  /** Asked with the price in credits, before anything is signed. */
+  readonly agreesTo: (credits: number) => Promise<boolean>;
+  readonly view: PaymentView;
+}
+
+/** Why nothing was signed; nothing was charged then. */
+export interface NotSigned {
+  readonly tone: "info" | "warn";
+  readonly title: string;
+  readonly said: string;
+}
+
+/** Asks for the price and has the wallet sign it. Throws AnswerError where there is something else than a price. */
+export async function signPayment(purchase: Purchase): Promise<Omit<KeptPayment, "input"> | NotSigned> {
+  const { url, body, priced = body, wallet, network, agreesTo, view } = purchase;
+  // Before the price is asked for: a quote holds for minutes, and finding the telephone can take as long.
+  if (wallet.networks) {
+    const refusal = await connectHedera(wallet, network).then(() => undefined, refusalOf);
+    if (refusal) return notSigned(view, refusal);
+  }
+  view.wait("price asked for");
+  const quote = await askQuote(url, priced);
+  const accepted = quote.accepts.find((entry) => entry.network === network);
+  if (!accepted) {
+    const said = "This network is not offered at the moment. Nothing was charged.";
+    return { tone: "warn", title: "Not payable there", said };
+  }
+  if (!(await agreesTo(Math.ceil(Number(accepted.amount) / Number(atomicPerCredit))))) {
+    return { tone: "info", title: "Not run", said: "You did not agree to the new price. Nothing was charged." };
+  }
+  const quotedAt = Date.now();
+  view.payment({ quotedAt, amount: accepted.amount });
+  view.wait("confirm the payment in your wallet");
+  const signed = await sign(wallet.provider, accepted, quote.at).catch((error: unknown) => ({
+    refusal: refusalOf(error),
+  }));
+  if ("refusal" in signed) return notSigned(view, signed.refusal);
+  const { payload, asked, endsAt } = signed;
+  const payment = { x402Version: 2, resource: quote.resource, accepted, payload };
+  const header = encodeHeader(payment);
+  return { header, body, asked, endsAt, amount: accepted.amount, quotedAt, signedAt: Date.now() };
+}
+
+function notSigned(view: PaymentView, refusal: string): NotSigned {
+  view.noPayment();
+  return { tone: "warn", title: refusal, said: "Nothing was charged." };
+}
