@@ -47,6 +47,23 @@ describe("pages", () => {
     }
   });
 
+  test("a form of more fields, or with files of more parts, than any here has is refused while it is read", async ({
+    market,
+  }) => {
+    const { agent } = await seedMarket(market.context);
+    const post = async (path: string, type: string, body: string) => {
+      const answer = await fetch(market.url + path, { method: "POST", headers: { "content-type": type }, body });
+      return { status: answer.status, text: await answer.text() };
+    };
+    const fields = (count: number) =>
+      post(`/${agent.address}`, "application/x-www-form-urlencoded", "a&".repeat(count));
+    expect(await fields(5_000)).toEqual({ status: 400, text: expect.stringContaining("more than 5000 fields") });
+    expect((await fields(4_000)).text).not.toContain("fields");
+    const parts = '--x\r\ncontent-disposition: form-data; name="a"\r\n\r\n\r\n'.repeat(5_001);
+    const answer = await post("/svg", "multipart/form-data; boundary=x", `${parts}--x--\r\n`);
+    expect(answer).toEqual({ status: 400, text: expect.stringContaining("too many parts") });
+  });
+
   test("what pages load is compressed, kept for good, and named by what it holds", async ({ market }) => {
     const html = await (await fetch(market.url)).text();
     const loaded = [...html.matchAll(/(?:href|src)="(\/assets\/[^"]+)"/g)].map(([, path]) => path as string);
