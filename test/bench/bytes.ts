@@ -1,6 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
 import pg from "pg";
-import { seedAgents, startAgentsGround } from "../drills/agents.ts";
+import { seedAgents, startAgentBackends } from "../drills/agents.ts";
 import { tableOf } from "../drills/report.ts";
 import { callsTo } from "../support/facilitator.ts";
 import { Service } from "../support/service.ts";
@@ -22,16 +22,16 @@ const idleMs = 30_000;
  */
 export async function benchBytes(): Promise<void> {
   const world = await startWorld({ blocksEverySecond: false });
-  const ground = await startAgentsGround();
-  const stops: Array<() => Promise<unknown>> = [() => world.stop(), () => ground.stop()];
+  const backends = await startAgentBackends();
+  const stops: Array<() => Promise<unknown>> = [() => world.stop(), () => backends.stop()];
   try {
     const facilitator = await Service.start("facilitator", world.variables);
     stops.push(() => facilitator.kill());
     const databaseUrl = await world.createDatabase("marketplace");
-    const variables = ground.variables(world, databaseUrl, facilitator.url);
+    const variables = backends.variables(world, databaseUrl, facilitator.url);
     const marketplace = await Service.start("marketplace", variables);
     stops.push(() => marketplace.kill());
-    const { key } = await seedAgents(variables, ground.slowUrl);
+    const { key } = await seedAgents(variables, backends.slowUrl);
     const server = await connect(world.databaseUrl, stops);
     const market = await connect(databaseUrl, stops);
     const rows = [

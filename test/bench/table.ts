@@ -1,3 +1,4 @@
+import { tableOf } from "../drills/report.ts";
 import type { Figures } from "./load.ts";
 
 /** One row: our figures beside a peer's from the same run, and the bar the ratio is held against. */
@@ -20,11 +21,7 @@ export function printTable(title: string, rows: readonly Row[]): void {
     `≥ ${wanted}×`,
   ]);
   const header = ["what", "in flight", "ours: per second, p50, p95, succeeded", "peer", "ratio", "wanted"];
-  const widths = header.map((name, column) => Math.max(name.length, ...cells.map((row) => row[column]?.length ?? 0)));
-  const line = (row: readonly string[]) => row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join("  ");
-  process.stdout.write(
-    `\n${title}\n${[header, widths.map((width) => "─".repeat(width)), ...cells].map(line).join("\n")}\n`,
-  );
+  process.stdout.write(`\n${title}\n${tableOf(header, cells)}`);
 }
 
 function describe({ perSecond, p50Ms, p95Ms, succeeded, calls }: Figures): string {

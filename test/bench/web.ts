@@ -9,7 +9,7 @@ import { loadedWhenWanted } from "../support/when-wanted.ts";
 import { measure } from "./load.ts";
 import { catalogWords, seedCatalog } from "./marketplace/seed-catalog.ts";
 import { seedBench, startSetting } from "./marketplace/setting.ts";
-import { loadOnPhone, type PageFigures, pressOnPhone } from "./web/phone.ts";
+import { loadOnPhone, type PageFigures, pressOnPhone, slowdown } from "./web/phone.ts";
 
 const agents = Number(process.argv.find((word) => word.startsWith("--agents="))?.slice(9) ?? 1_000_000);
 const loadsEach = 3;
@@ -55,7 +55,7 @@ export async function benchWeb(): Promise<void> {
     const mail = { SMTP_URL: "smtp://127.0.0.1:1", MAIL_FROM: "bench@example.com" };
     const origin = await setting.service(url, undefined, { ...tried, ...mail });
     process.stdout.write(
-      `\nWebsite, ${agents} agents; 375 px, slow 4G, a processor ${4}× as slow; worst of ${loadsEach} loads; kilobytes gzipped\n`,
+      `\nWebsite, ${agents} agents; 375 px, slow 4G, a processor ${slowdown}× as slow; worst of ${loadsEach} loads; kilobytes gzipped\n`,
     );
     process.stdout.write(
       `${row(["page", "LCP ms", "CLS", "TBT ms", "press ms", "JS kB", "CSS kB", "HTML kB", "server p95 ms"])}\n`,

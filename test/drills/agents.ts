@@ -19,8 +19,8 @@ import { marketVariables } from "./soak/market.ts";
 /** Longer than a copy goes on to take calls after it was told to stop. */
 const slowMs = 6_500;
 
-/** What the agents of a drill stand on: a model, and a service that takes its time. */
-export async function startAgentsGround() {
+/** What the agents of a drill call: a model, and a service that answers slowly. */
+export async function startAgentBackends() {
   const model = await startMockModels({ apiKey: "soak" });
   const slow = await startHttpServer(async (_request, response) => {
     await pause(slowMs);

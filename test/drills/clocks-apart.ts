@@ -6,12 +6,12 @@ import { startWorld } from "../bench/soak/world.ts";
 import { Service } from "../support/service.ts";
 import type { Seen } from "./faults.ts";
 import { marketVariables, openMarket } from "./soak/market.ts";
-import { isDelivered, type Purchase, Shoppers } from "./soak/shoppers.ts";
+import { isDelivered, Shoppers } from "./soak/shoppers.ts";
 import { problemsOf } from "./soak/verdict.ts";
 
 const apartMs = [5_000, -5_000] as const;
 
-/** One copy of each service is five seconds ahead of everybody, the other five behind; buyers meet either, on both networks. */
+/** One copy of each service is five seconds ahead, the other five behind; buyers call either, on both networks. */
 export async function hold(): Promise<Seen> {
   const world = await startWorld({ blocksEverySecond: false });
   const model = await startMockModels({ apiKey: "soak" });
@@ -37,12 +37,7 @@ export async function hold(): Promise<Seen> {
     }
     const db = connect(world.databaseUrl, { poolMax: 2, applicationName: "drill" });
     stops.push(() => db.end());
-    const isSettled = async ({ network, key }: Purchase) => {
-      const settled = "select from payments where network = $1 and payment_key = $2 and state = 'settled'";
-      return (await db.query(settled, [network, key])).rowCount === 1;
-    };
-    const urlsOf = (services: readonly Service[]) => services.map(({ url }) => url);
-    const shoppers = new Shoppers(world, market, urlsOf(marketplaces), urlsOf(facilitators), isSettled);
+    const shoppers = new Shoppers({ world, market, marketplaces, facilitators, db });
     shoppers.start(6);
     await pause(20_000);
     await shoppers.stop();

@@ -6,8 +6,10 @@ import { promisify } from "node:util";
 
 const run = promisify(execFile);
 
-/** Why a drill cannot be held here. */
-export class CannotDrill extends Error {}
+/** A drill cannot be held here; the message says why. */
+export class CannotDrillError extends Error {
+  override readonly name = "CannotDrillError";
+}
 
 /**
  * Programs of Debian, unpacked into a directory of their own: nothing is installed, and nothing is left when it is removed. Of
@@ -15,7 +17,7 @@ export class CannotDrill extends Error {}
  */
 export async function unpack(packages: readonly string[], suite?: string): Promise<Unpacked> {
   await run("apt-get", ["--version"]).catch(() => {
-    throw new CannotDrill(`it takes ${packages.join(", ")} of Debian, and there is no apt-get here`);
+    throw new CannotDrillError(`it takes ${packages.join(", ")} of Debian, and there is no apt-get here`);
   });
   const directory = await mkdtemp(join(tmpdir(), "debian-"));
   // What refuses to run as root runs as another user.
@@ -63,7 +65,7 @@ async function download(directory: string, packages: readonly string[], suite: s
   const apt = async (...args: string[]) => {
     await run("apt-get", [...options.flatMap((option) => ["-o", option]), "-qq", ...args], { maxBuffer: 1e8 }).catch(
       ({ stderr }: { stderr?: string }) => {
-        throw new CannotDrill(`Debian's packages cannot be had: ${String(stderr).trim().split("\n").at(-1)}`);
+        throw new CannotDrillError(`Debian's packages cannot be had: ${String(stderr).trim().split("\n").at(-1)}`);
       },
     );
   };
@@ -89,7 +91,7 @@ async function mirrorHere(): Promise<{ readonly uri: string; readonly keyring: s
   const uri =
     texts.map((text) => /^URIs:\s*(\S+)/m.exec(text)?.[1]).find((found) => found?.includes("debian")) ??
     /^deb\s+(?:\[[^\]]*\]\s+)?(\S+)/m.exec(list)?.[1];
-  if (uri === undefined) throw new CannotDrill("apt names no mirror of Debian here");
+  if (uri === undefined) throw new CannotDrillError("apt names no mirror of Debian here");
   const keyring = texts.map((text) => /^Signed-By:\s*(\S+)/m.exec(text)?.[1]).find((found) => found !== undefined);
   return { uri, keyring };
 }

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { projectDirectory } from "../../infra/dev/settings.ts";
-import { CannotDrill, type Unpacked, unpack } from "./debian.ts";
+import { CannotDrillError, type Unpacked, unpack } from "./debian.ts";
 
 /** What those programs that read the files of infra/deploy say of them, a row each. */
 export async function readDeployFiles(stable: Unpacked): Promise<Array<readonly [file: string, verdict: string]>> {
@@ -39,7 +39,7 @@ async function composeSays(): Promise<string> {
       await testing.remove();
     }
   } catch (error) {
-    if (error instanceof CannotDrill) return `not tried: ${error.message}`;
+    if (error instanceof CannotDrillError) return `not tried: ${error.message}`;
     throw error;
   } finally {
     await rm(directory, { recursive: true, force: true });

@@ -7,7 +7,7 @@ import { projectDirectory } from "../../infra/dev/settings.ts";
 import { freePort } from "../../infra/free-port.ts";
 import { startWorld, type World } from "../bench/soak/world.ts";
 import { Service } from "../support/service.ts";
-import { seedAgents, startAgentsGround } from "./agents.ts";
+import { seedAgents, startAgentBackends } from "./agents.ts";
 import { checkEveryMs, runHaproxy } from "./balancer.ts";
 import { Callers } from "./callers.ts";
 import { type Unpacked, unpack } from "./debian.ts";
@@ -90,12 +90,12 @@ async function replaceCopies({ debian, databases, world, stops, note }: Setting)
   await promisify(execFile)(process.execPath, [migrate], {
     env: { PATH: process.env.PATH, LOG_LEVEL: "error", ...urls },
   });
-  const ground = await startAgentsGround();
-  stops.push(() => ground.stop());
+  const backends = await startAgentBackends();
+  stops.push(() => backends.stop());
   const ports = { facilitator: await freePort(), marketplace: await freePort() };
   const behind = (name: keyof typeof ports) => `http://127.0.0.1:${ports[name]}`;
   const market = {
-    ...ground.variables(world, urls.MARKETPLACE_DATABASE_URL, behind("facilitator")),
+    ...backends.variables(world, urls.MARKETPLACE_DATABASE_URL, behind("facilitator")),
     MARKETPLACE_MIGRATE: "off",
     MARKETPLACE_DATABASE_READ_URL: databases.two.urlOf("marketplace"),
     FILES_DIR: databases.files,
@@ -111,7 +111,7 @@ async function replaceCopies({ debian, databases, world, stops, note }: Setting)
   for (const copy of Object.values(copies)) stops.push(() => copy.kill());
   const balancer = await runHaproxy(debian, withAddresses(settings, ports, copies), ports);
   stops.push(() => balancer.stop());
-  const seeded = await seedAgents(market, ground.slowUrl);
+  const seeded = await seedAgents(market, backends.slowUrl);
   await pause(checkEveryMs);
   const callers = new Callers(world, {
     facilitator: behind("facilitator"),

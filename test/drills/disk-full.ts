@@ -7,7 +7,7 @@ import { promisify } from "node:util";
 import { startPostgres } from "../../infra/dev/postgres.ts";
 import { startWorld } from "../bench/soak/world.ts";
 import { Service } from "../support/service.ts";
-import { CannotDrill } from "./debian.ts";
+import { CannotDrillError } from "./debian.ts";
 import type { Seen } from "./faults.ts";
 import { keysOnChain, Payers, queryOnce, settledIn } from "./payers.ts";
 
@@ -79,7 +79,7 @@ async function smallDisk() {
     await run("mount", ["-t", "tmpfs", "-o", "size=500m", "tmpfs", path]);
   } catch (error) {
     await rm(path, { recursive: true });
-    throw new CannotDrill(`a small disk cannot be mounted here: ${(error as Error).message.trim()}`);
+    throw new CannotDrillError(`a small disk cannot be mounted here: ${(error as Error).message.trim()}`);
   }
   await chmod(path, 0o755);
   const ballast = join(path, "ballast");

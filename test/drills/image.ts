@@ -8,9 +8,9 @@ import sharp from "sharp";
 import { projectDirectory } from "../../infra/dev/settings.ts";
 import { freePort } from "../../infra/free-port.ts";
 import { startWorld } from "../bench/soak/world.ts";
-import { seedAgents, startAgentsGround } from "./agents.ts";
+import { seedAgents, startAgentBackends } from "./agents.ts";
 import { Callers } from "./callers.ts";
-import { CannotDrill, type Unpacked, unpack } from "./debian.ts";
+import { CannotDrillError, type Unpacked, unpack } from "./debian.ts";
 import { killTree } from "./processes.ts";
 import { tableOf } from "./report.ts";
 import { verdict } from "./rolling.ts";
@@ -24,7 +24,7 @@ const megabytesMax = 300;
  */
 export async function drill(): Promise<boolean> {
   if (process.getuid?.() !== 0)
-    throw new CannotDrill("buildah needs root here, since it changes the root of what it runs");
+    throw new CannotDrillError("buildah needs root here, since it changes the root of what it runs");
   const stops: Array<() => Promise<unknown>> = [];
   try {
     const debian = await unpack(["buildah", "patchelf"]);
@@ -200,8 +200,8 @@ async function callServices(
   );
   const world = await startWorld({ blocksEverySecond: false });
   stops.push(() => world.stop());
-  const ground = await startAgentsGround();
-  stops.push(() => ground.stop());
+  const backends = await startAgentBackends();
+  stops.push(() => backends.stop());
   const start = async (name: "facilitator" | "marketplace", variables: Record<string, string>) => {
     const port = await freePort();
     const given = {
@@ -216,9 +216,9 @@ async function callServices(
   };
   const facilitator = await start("facilitator", world.variables);
   const databaseUrl = await world.createDatabase("marketplace");
-  const variables = ground.variables(world, databaseUrl, facilitator);
+  const variables = backends.variables(world, databaseUrl, facilitator);
   const marketplace = await start("marketplace", { ...variables, FILES_DIR: "/data/files" });
-  const seeded = await seedAgents(variables, ground.slowUrl);
+  const seeded = await seedAgents(variables, backends.slowUrl);
   const callers = new Callers(world, { facilitator, marketplace, seeded });
   callers.start(1);
   await pause(5_000);

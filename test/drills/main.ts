@@ -1,5 +1,5 @@
-import { CannotDrill } from "./debian.ts";
-import { UnknownChoice } from "./report.ts";
+import { CannotDrillError } from "./debian.ts";
+import { UnknownChoiceError } from "./report.ts";
 
 const drills: Readonly<Record<string, () => Promise<{ drill(): Promise<boolean> }>>> = {
   deploy: () => import("./deploy.ts"),
@@ -24,11 +24,11 @@ try {
   process.stdout.write(`${name}: ${held ? "as promised" : "NOT as promised"}\n`);
   process.exit(held ? 0 : 1);
 } catch (error) {
-  if (error instanceof UnknownChoice) {
+  if (error instanceof UnknownChoiceError) {
     process.stderr.write(`${error.message}\n`);
     process.exit(2);
   }
-  if (!(error instanceof CannotDrill)) throw error;
+  if (!(error instanceof CannotDrillError)) throw error;
   process.stdout.write(`${name}: skipped: ${error.message}\n`);
   process.exit(0);
 }

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
 import { projectDirectory } from "../../infra/dev/settings.ts";
 import { versionOfPooler } from "../support/pooler.ts";
-import { CannotDrill, unpack } from "./debian.ts";
+import { CannotDrillError, unpack } from "./debian.ts";
 import { choiceOf, optionOf, tableOf } from "./report.ts";
 
 /** Debian's own, too old to know of prepared statements, and one that does. */
@@ -32,7 +32,7 @@ export async function drill(): Promise<boolean> {
     try {
       await runThrough(variant, tests, portions);
     } catch (error) {
-      if (!(error instanceof CannotDrill)) throw error;
+      if (!(error instanceof CannotDrillError)) throw error;
       skipped.push(`${variant.name}: ${error.message}`);
     }
   }
@@ -44,7 +44,7 @@ export async function drill(): Promise<boolean> {
   }
   const held = portions.every(({ first, again }) => first.passed + again.passed > 0 && again.failed.length === 0);
   // What failed is told before what could not be tried.
-  if (held && skipped.length > 0) throw new CannotDrill(skipped.join("; "));
+  if (held && skipped.length > 0) throw new CannotDrillError(skipped.join("; "));
   return held;
 }
 

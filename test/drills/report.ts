@@ -8,12 +8,14 @@ export function choiceOf<T extends string>(name: string, choices: readonly T[]):
   const given = optionOf(name);
   if (given === undefined) return undefined;
   const choice = choices.find((one) => one === given);
-  if (choice === undefined) throw new UnknownChoice(`--${name}= is one of ${choices.join(", ")}`);
+  if (choice === undefined) throw new UnknownChoiceError(`--${name}= is one of ${choices.join(", ")}`);
   return choice;
 }
 
 /** What the command line asks for does not exist. */
-export class UnknownChoice extends Error {}
+export class UnknownChoiceError extends Error {
+  override readonly name = "UnknownChoiceError";
+}
 
 export function tableOf(header: readonly string[], rows: ReadonlyArray<readonly string[]>): string {
   const widths = header.map((name, column) => Math.max(name.length, ...rows.map((row) => row[column]?.length ?? 0)));

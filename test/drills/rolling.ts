@@ -2,7 +2,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { price } from "../bench/soak/payments.ts";
 import { startWorld, type World } from "../bench/soak/world.ts";
 import { Service } from "../support/service.ts";
-import { seedAgents, startAgentsGround } from "./agents.ts";
+import { seedAgents, startAgentBackends } from "./agents.ts";
 import { checkEveryMs, copiesOf, startBalancer } from "./balancer.ts";
 import { Callers } from "./callers.ts";
 import { type Unpacked, unpack } from "./debian.ts";
@@ -22,15 +22,15 @@ export async function drill(): Promise<boolean> {
   const commit = optionOf("from");
   const before = commit ? await versionOf(commit) : versionHere;
   const world = await startWorld({ blocksEverySecond: false });
-  const ground = await startAgentsGround();
+  const backends = await startAgentBackends();
   const stops: Array<() => Promise<unknown>> = [
     () => world.stop(),
-    () => ground.stop(),
+    () => backends.stop(),
     () => haproxy.remove(),
     () => before.remove(),
   ];
   try {
-    return await roll({ haproxy, before, world, ground, stops, restarts, callsMin });
+    return await roll({ haproxy, before, world, backends, stops, restarts, callsMin });
   } finally {
     for (const stop of stops.toReversed()) await stop();
   }
@@ -40,13 +40,13 @@ interface Parts {
   readonly haproxy: Unpacked;
   readonly before: Version;
   readonly world: World;
-  readonly ground: Awaited<ReturnType<typeof startAgentsGround>>;
+  readonly backends: Awaited<ReturnType<typeof startAgentBackends>>;
   readonly stops: Array<() => Promise<unknown>>;
   readonly restarts: number;
   readonly callsMin: number;
 }
 
-async function roll({ haproxy, before, world, ground, stops, restarts, callsMin }: Parts): Promise<boolean> {
+async function roll({ haproxy, before, world, backends, stops, restarts, callsMin }: Parts): Promise<boolean> {
   const drain = { DRAIN_MS: "5000" };
   const start = async (name: "facilitator" | "marketplace", variables: Record<string, string>) => {
     const service = await Service.start(name, { ...variables, ...drain }, before.mainOf(name));
@@ -57,9 +57,9 @@ async function roll({ haproxy, before, world, ground, stops, restarts, callsMin 
   const toFacilitators = await startBalancer(haproxy, { facilitator: copiesOf(urlsOf(facilitators)) });
   stops.push(() => toFacilitators.stop());
   const databaseUrl = await world.createDatabase("marketplace");
-  const variables = ground.variables(world, databaseUrl, toFacilitators.urlOf("facilitator"));
+  const variables = backends.variables(world, databaseUrl, toFacilitators.urlOf("facilitator"));
   const marketplaces = [await start("marketplace", variables), await start("marketplace", variables)];
-  const seeded = await seedAgents(variables, ground.slowUrl);
+  const seeded = await seedAgents(variables, backends.slowUrl);
   const toMarketplaces = await startBalancer(haproxy, { marketplace: copiesOf(urlsOf(marketplaces)) });
   stops.push(() => toMarketplaces.stop());
   await pause(checkEveryMs);

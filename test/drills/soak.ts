@@ -1,19 +1,19 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { startMockModels } from "../../infra/mock-models/server.ts";
 import { connect, type Database } from "../../shared/postgres.ts";
+import { ChainFaults } from "../bench/soak/chain-faults.ts";
 import { chance, seedChance } from "../bench/soak/chance.ts";
 import { allEnded, allExpired, Killer } from "../bench/soak/chaos.ts";
-import { Mischief } from "../bench/soak/mischief.ts";
 import { LedgerWitness } from "../bench/soak/verdict.ts";
 import { startWorld, variablesAmongFaults, type World } from "../bench/soak/world.ts";
 import { startCutProxy } from "../support/cut-proxy.ts";
 import { startRpcProxy } from "../support/rpc-proxy.ts";
 import { Service } from "../support/service.ts";
-import { optionOf, tableOf, UnknownChoice } from "./report.ts";
+import { optionOf, tableOf, UnknownChoiceError } from "./report.ts";
 import { Bystander } from "./soak/bystander.ts";
 import { Cutter } from "./soak/cutter.ts";
 import { marketVariables, type OpenMarket, openMarket } from "./soak/market.ts";
-import { type Purchase, Shoppers } from "./soak/shoppers.ts";
+import { Shoppers } from "./soak/shoppers.ts";
 import { isFailedRun, type Problem, problemsOf, wrongs } from "./soak/verdict.ts";
 
 const shoppersMax = 16;
@@ -24,8 +24,8 @@ const lostAnswers = 0.01;
 /**
  * Two copies of each service on faulty chains, database connections cut, replies lost and processes killed, and shoppers all the
  * while: with good and bad input, for agents that can be undone and agents that cannot, as stock clients and as the specification's
- * flow has it (settle at the facilitator, then post), and strangers who post what they read off the chain. Then peace, and the
- * question whether a buyer lost a payment or had another's result. `--minutes=`, `--seed=`
+ * flow has it (settle at the facilitator, then post), and strangers who post what they read off the chain. Then the faults end, and
+ * it is counted whether a buyer lost a payment or had another's result. `--minutes=`, `--seed=`
  */
 export async function drill(): Promise<boolean> {
   const [minutes, seed] = [numberOf("minutes", 5), numberOf("seed", Math.floor(Math.random() * 2 ** 32))];
@@ -38,7 +38,7 @@ export async function drill(): Promise<boolean> {
       await sleep(Math.min(30_000, (minutes - minute) * 60_000));
       process.stdout.write(`${(minute + 0.5).toFixed(1)} min: ${soak.shoppers.summary()}; ${soak.faults()}\n`);
     }
-    await soak.makePeace();
+    await soak.stopFaultsAndTraffic();
     await allEnded(soak.db);
     await allExpired(soak.db);
     await soak.shoppers.collect();
@@ -58,31 +58,35 @@ async function begin(stops: Array<() => Promise<unknown>>): Promise<Soak> {
   const { facilitators, marketplaces } = copies;
   const db = connect(world.databaseUrl, { poolMax: 2, applicationName: "soak" });
   stops.push(() => db.end());
-  const mischief = new Mischief(world, proxy, new LedgerWitness(world, db));
+  const chainFaults = new ChainFaults(world, proxy, new LedgerWitness(world, db));
   const killer = new Killer([...facilitators, ...marketplaces]);
   const cutter = new Cutter(world.databaseUrl);
-  const isSettled = async ({ network, key }: Purchase) => {
-    const settled = "select from payments where network = $1 and payment_key = $2 and state = 'settled'";
-    return (await db.query(settled, [network, key])).rowCount === 1;
-  };
-  const urlsOf = (services: readonly Service[]) => services.map(({ url }) => url);
-  const shoppers = new Shoppers(world, copies.market, urlsOf(marketplaces), urlsOf(facilitators), isSettled);
+  const shoppers = new Shoppers({ world, market: copies.market, marketplaces, facilitators, db });
   const bystander = new Bystander([
     ...facilitators.map((service) => ({ service, path: "/supported" })),
     ...marketplaces.map((service) => ({ service, path: "/explore?q=echo" })),
   ]);
   const stopFaults = async () => {
     copies.passAnswers();
-    await Promise.all([killer.stop(), mischief.stop(), cutter.stop()]);
+    await Promise.all([killer.stop(), chainFaults.stop(), cutter.stop()]);
   };
-  const makePeace = async () => {
+  const stopFaultsAndTraffic = async () => {
     await Promise.all([stopFaults(), bystander.stop()]);
     await shoppers.stop();
   };
   stops.push(() => shoppers.stop(), stopFaults);
-  for (const part of [shoppers, bystander, mischief, killer, cutter]) part.start(shoppersMax);
+  for (const part of [shoppers, bystander, chainFaults, killer, cutter]) part.start(shoppersMax);
   const faults = () => `kills ${killer.kills}, connections cut ${cutter.cuts}`;
-  return { world, market: copies.market, databaseUrl: copies.databaseUrl, db, shoppers, bystander, faults, makePeace };
+  return {
+    world,
+    market: copies.market,
+    databaseUrl: copies.databaseUrl,
+    db,
+    shoppers,
+    bystander,
+    faults,
+    stopFaultsAndTraffic,
+  };
 }
 
 /** Two of each service; between each marketplace and its facilitator answers are lost until `passAnswers`. */
@@ -119,7 +123,7 @@ interface Soak {
   readonly shoppers: Shoppers;
   readonly bystander: Bystander;
   readonly faults: () => string;
-  readonly makePeace: () => Promise<void>;
+  readonly stopFaultsAndTraffic: () => Promise<void>;
 }
 
 function report({ shoppers, bystander, faults }: Soak, ofBuyers: readonly Problem[]): boolean {
@@ -149,6 +153,6 @@ function report({ shoppers, bystander, faults }: Soak, ofBuyers: readonly Proble
 
 function numberOf(name: string, usual: number): number {
   const number = Number(optionOf(name) ?? usual);
-  if (!Number.isFinite(number) || number < 0) throw new UnknownChoice(`--${name}= is a number, 0 or more`);
+  if (!Number.isFinite(number) || number < 0) throw new UnknownChoiceError(`--${name}= is a number, 0 or more`);
   return number;
 }

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { projectDirectory } from "../../infra/dev/settings.ts";
-import { CannotDrill } from "./debian.ts";
+import { CannotDrillError } from "./debian.ts";
 
 const run = promisify(execFile);
 
@@ -38,7 +38,7 @@ export async function packageMissingFor(commit: string): Promise<string | undefi
 /** Another commit of this repository, compiled beside it with the packages that are installed here. */
 export async function versionOf(commit: string): Promise<Version> {
   const missing = await packageMissingFor(commit);
-  if (missing) throw new CannotDrill(`${commit} needs ${missing}, which is not installed here`);
+  if (missing) throw new CannotDrillError(`${commit} needs ${missing}, which is not installed here`);
   const directory = await sourcesOf(commit);
   const compile = (...args: string[]) => run(process.execPath, args, { cwd: directory });
   // What a commit has at fault in its types is not ours to mend.
@@ -59,7 +59,7 @@ export async function sourcesOf(commit: string): Promise<string> {
     await run("bash", ["-o", "pipefail", "-c", git]);
   } catch {
     await rm(directory, { recursive: true, force: true });
-    throw new CannotDrill(`the history here has no ${commit}`);
+    throw new CannotDrillError(`the history here has no ${commit}`);
   }
   await symlink(join(projectDirectory, "node_modules"), join(directory, "node_modules"));
   return directory;

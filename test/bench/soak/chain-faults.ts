@@ -6,8 +6,8 @@ import { between, chance, pick } from "./chance.ts";
 import type { LedgerWitness } from "./verdict.ts";
 import type { World } from "./world.ts";
 
-/** What goes wrong between the daemons and their networks until `stop`, which makes everything well again. */
-export class Mischief {
+/** Injects faults between the daemons and their chains until `stop`, which ends them all. */
+export class ChainFaults {
   /** How often each kind was done. */
   readonly done = new Map<string, number>();
   readonly #world: World;
@@ -43,7 +43,7 @@ export class Mischief {
     while (!this.#stopping.signal.aborted) {
       await sleep(between(leastMs, mostMs), undefined, { signal: this.#stopping.signal }).catch(() => {});
       if (this.#stopping.signal.aborted) return;
-      // What is away just now cannot be disturbed.
+      // A chain that is restarting cannot be disturbed.
       await work().catch(() => this.#count("not possible just then"));
     }
   }
@@ -66,7 +66,7 @@ export class Mischief {
     await askLedger(this.#world.ledger, "/faults", { [fault]: value });
   }
 
-  /** Out of the pool of the EVM node, which lets those behind it wait. */
+  /** Drops a transaction from the EVM node's pool, so that those of later nonces wait. */
   async #dropTransaction(): Promise<void> {
     const client = createTestClient({ mode: "anvil", transport: http(this.#world.chain.rpcUrl) }).extend(publicActions);
     const pool = await client.getTxpoolContent();

@@ -2,9 +2,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { connect, type Database } from "../../../shared/postgres.ts";
 import { startRpcProxy } from "../../support/rpc-proxy.ts";
 import { Service } from "../../support/service.ts";
+import { ChainFaults } from "./chain-faults.ts";
 import { between } from "./chance.ts";
 import { type Asked, Customers } from "./customers.ts";
-import { Mischief } from "./mischief.ts";
 import { disagreements, LedgerWitness, readPayments, readTruth } from "./verdict.ts";
 import { startWorld, variablesAmongFaults } from "./world.ts";
 
@@ -27,16 +27,16 @@ export async function chaos(minutes: number): Promise<void> {
     daemons.map(({ url }) => url),
   );
   const witness = new LedgerWitness(world, db);
-  const mischief = new Mischief(world, proxy, witness);
+  const chainFaults = new ChainFaults(world, proxy, witness);
   const killer = new Killer(daemons);
   process.stdout.write(`\nFacilitator, ${minutes} minutes of two daemons among faults and kill -9\n`);
   try {
     customers.start(customersOnEachNetwork);
-    mischief.start();
+    chainFaults.start();
     killer.start();
     await reportFor(minutes * 60_000, customers, killer, db);
     await killer.stop();
-    await mischief.stop();
+    await chainFaults.stop();
     await customers.stop();
     report("peace", customers, killer);
     await allEnded(db);
@@ -47,7 +47,7 @@ export async function chaos(minutes: number): Promise<void> {
     const problems = disagreements(customers.asked, rows, await readTruth(world, witness));
     const settled = rows.filter(({ state }) => state === "settled");
     process.stdout.write(
-      `faults: ${[...mischief.done].map(([kind, times]) => `${kind} ${times}`).join(", ")}\n` +
+      `faults: ${[...chainFaults.done].map(([kind, times]) => `${kind} ${times}`).join(", ")}\n` +
         `payments asked for ${customers.asked.length}, claimed ${rows.length}, settled ${settled.length} ` +
         `(${settled.filter(({ network }) => network.startsWith("eip155")).length} EVM), ` +
         `failed ${rows.length - settled.length}; told of success ${successesOf(customers.asked)}; kills ${killer.kills}\n` +
@@ -55,7 +55,7 @@ export async function chaos(minutes: number): Promise<void> {
     );
   } finally {
     await killer.stop();
-    await mischief.stop().catch(() => {});
+    await chainFaults.stop().catch(() => {});
     await customers.stop();
     await Promise.all(daemons.map((daemon) => daemon.stop()));
     await db.end();

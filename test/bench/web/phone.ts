@@ -35,7 +35,7 @@ interface Noted {
 
 /** Slow 4G and a processor four times as slow, as Lighthouse has them. */
 const slow4g = { offline: false, latency: 150, downloadThroughput: 204_800, uploadThroughput: 96_000 };
-const slowdown = 4;
+export const slowdown = 4;
 
 async function openPhone(chromium: Browser): Promise<Page> {
   const context = await chromium.newContext({

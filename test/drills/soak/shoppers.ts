@@ -1,11 +1,13 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { TransactionId } from "@hashgraph/sdk";
 import { Agent, request } from "undici";
+import type { Database } from "../../../shared/postgres.ts";
 import { newLedgerBuyer } from "../../bench/ledger-process.ts";
 import { chance, pick } from "../../bench/soak/chance.ts";
 import type { World } from "../../bench/soak/world.ts";
 import { signAuthorization } from "../../support/evm-payments.ts";
 import { signHederaTransfer } from "../../support/hedera-payments.ts";
+import type { Service } from "../../support/service.ts";
 import type { OpenMarket } from "./market.ts";
 
 const giveUpAfterMs = 40_000;
@@ -36,33 +38,35 @@ export interface Answered {
   readonly body: any;
 }
 
-/** Buyers who post until something is certain, through whichever copy they meet. */
+interface ShoppersNeeds {
+  readonly world: World;
+  readonly market: OpenMarket;
+  readonly marketplaces: readonly Service[];
+  readonly facilitators: readonly Service[];
+  /** The facilitators'. */
+  readonly db: Database;
+}
+
+/** Buyers who post until something is certain, each time to any of the copies. */
 export class Shoppers {
   readonly purchases: Purchase[] = [];
   readonly statuses = new Map<string, number>();
   readonly #world: World;
   readonly #market: OpenMarket;
-  readonly #markets: readonly string[];
+  readonly #marketplaces: readonly string[];
   readonly #facilitators: readonly string[];
-  readonly #isSettled: (purchase: Purchase) => Promise<boolean>;
+  readonly #db: Database;
   readonly #agent = new Agent({ connections: 64, connectTimeout: 2_000 });
   #stopped = false;
   #working: Promise<unknown> = Promise.resolve();
   #made = 0;
 
-  /** `isSettled`: what the chain would show everybody. */
-  constructor(
-    world: World,
-    market: OpenMarket,
-    markets: readonly string[],
-    facilitators: readonly string[],
-    isSettled: (purchase: Purchase) => Promise<boolean>,
-  ) {
-    this.#isSettled = isSettled;
+  constructor({ world, market, marketplaces, facilitators, db }: ShoppersNeeds) {
     this.#world = world;
     this.#market = market;
-    this.#markets = markets;
-    this.#facilitators = facilitators;
+    this.#marketplaces = marketplaces.map(({ url }) => url);
+    this.#facilitators = facilitators.map(({ url }) => url);
+    this.#db = db;
   }
 
   start(count: number): void {
@@ -125,7 +129,7 @@ export class Shoppers {
     const agent = agents[number % agents.length]!;
     const isBad = chance() < 0.3;
     const [good, bad] = await this.#inputsFor(agent);
-    const quoted = await this.#call(`${pick(this.#markets)}/api/agent/soak-creator/${agent}`, good, {});
+    const quoted = await this.#call(`${pick(this.#marketplaces)}/api/agent/soak-creator/${agent}`, good, {});
     const quote = JSON.parse(Buffer.from(String(quoted.header), "base64").toString());
     const network = pick(["eip155:84532", "hedera:testnet"]);
     // biome-ignore lint/suspicious/noExplicitAny: a quote's entry
@@ -193,7 +197,13 @@ export class Shoppers {
     }
   }
 
-  /** What a stranger can know: a settled payment as the chain shows it, without the quote's secret; and another input. */
+  /** What the chain would show to every reader. */
+  async #isSettled({ network, key }: Purchase): Promise<boolean> {
+    const settled = "select from payments where network = $1 and payment_key = $2 and state = 'settled'";
+    return (await this.#db.query(settled, [network, key])).rowCount === 1;
+  }
+
+  /** Posts what a stranger can know: a settled payment as the chain shows it, without the quote's secret; and another input. */
   async #postAsStranger(purchase: Purchase): Promise<void> {
     if (!(await this.#isSettled(purchase).catch(() => false))) return;
     const proof = JSON.parse(Buffer.from(purchase.header, "base64").toString());
@@ -224,7 +234,7 @@ export class Shoppers {
     return said;
   }
 
-  readonly #urlOf = ({ agent }: Purchase) => `${pick(this.#markets)}/api/agent/soak-creator/${agent}`;
+  readonly #urlOf = ({ agent }: Purchase) => `${pick(this.#marketplaces)}/api/agent/soak-creator/${agent}`;
 
   async #call(url: string, text: string, headers: Record<string, string>, timeoutMs = callTimeoutMs) {
     const {
