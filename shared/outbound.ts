@@ -93,7 +93,7 @@ export interface Ask {
   /** Of the body as sent and as unpacked. */
   readonly bytesMax: number;
   readonly signal?: AbortSignal;
-  /** False answers a redirect as it is, for who asks what this very URL says. */
+  /** False answers a redirect as it is, for callers that ask what this very URL says. */
   readonly followRedirects?: boolean;
   /** For whom: a holder's requests under way are never more than a share of all. */
   readonly holder?: Holder;

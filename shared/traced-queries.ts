@@ -10,7 +10,7 @@ export function traceQueries(pool: pg.Pool): void {
 function traceQueriesOf(connection: pg.Pool | pg.PoolClient): void {
   const query = connection.query.bind(connection) as (...args: unknown[]) => unknown;
   const traced = (...args: unknown[]) => {
-    // The pool's own way to a connection, within the span of who asked the pool.
+    // The pool's own way to a connection, within the span of the caller that asked the pool.
     if (typeof args.at(-1) === "function") return query(...args);
     const attributes = { "db.system.name": "postgresql" };
     return inSpan(`sql ${nameOf(args[0])}`, attributes, async () => query(...args));

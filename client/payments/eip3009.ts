@@ -11,7 +11,7 @@ export interface Authorization {
   readonly nonce: string;
 }
 
-/** `at`: when the quote was made, by the clock of who made it. */
+/** `at`: when the quote was made, by the server's clock. */
 export function authorizationOf(requirements: Requirements, from: string, at: Date): Authorization {
   const { payTo, amount, maxTimeoutSeconds } = requirements;
   const random = crypto.getRandomValues(new Uint8Array(32));

@@ -17,7 +17,7 @@ export interface HederaTransfer {
   readonly duration: bigint;
 }
 
-/** `at`: when the quote was made, by the clock of who made it. */
+/** `at`: when the quote was made, by the server's clock. */
 export function hederaTransfer(requirements: Requirements, payer: string, at: Date): HederaTransfer {
   return {
     requirements,

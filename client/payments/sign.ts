@@ -78,7 +78,7 @@ export interface Signature {
   readonly goodForSeconds: number;
 }
 
-/** Has the payer's wallet sign; `at` is when the quote was made, by the clock of who made it. */
+/** Has the payer's wallet sign; `at` is when the quote was made, by the server's clock. */
 export function sign(requirements: Requirements, wallets: Wallets, at: Date): Promise<Signature> {
   const { network } = requirements;
   if (network.startsWith("eip155:") && wallets.evm) return signEvm(requirements, wallets.evm, at);

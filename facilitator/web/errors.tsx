@@ -20,7 +20,7 @@ export function errorPages(frame: Frame): ErrorPage {
   };
 }
 
-/** Programs get JSON; so does who asks for anything, as curl does. */
+/** Programs get JSON; so does a client that accepts anything, such as curl. */
 export function wantsPage(request: Request): boolean {
   return (request.method === "GET" || request.method === "HEAD") && request.accepts(["json", "html"]) === "html";
 }

@@ -7,7 +7,7 @@ import type { Assets } from "../../shared/page/assets.ts";
 export interface Page {
   /** As endpoints write it: `/tx/{id}`. */
   readonly path: string;
-  /** Programs get JSON at the same path, and a page only who asks for HTML. */
+  /** Programs get JSON at the same path, and only requests for HTML get the page. */
   readonly isAlsoJson?: boolean;
   /** Gzipped bytes of JavaScript that it may load, at most; a test holds it to that. */
   readonly scriptBytesMax: number;
@@ -25,7 +25,7 @@ export interface View {
   readonly section: string;
   /** Of what it shows, where that is not what was asked for. */
   readonly env?: Environment;
-  /** Shared caches may keep it for a second. Not where a program gets JSON at the same path: some tell the two not apart. */
+  /** Shared caches may keep it for a second. Not where a program gets JSON at the same path: some caches do not tell the two apart. */
   readonly isPublic?: boolean;
   /** Kept out of search engines. */
   readonly isPrivate?: boolean;
@@ -52,7 +52,7 @@ export interface Visit {
   readonly path: string;
   readonly params: Readonly<Record<string, string>>;
   readonly query: URLSearchParams;
-  /** Whose figures are asked for. */
+  /** The environment whose figures are asked for. */
   readonly env: Environment;
   /** Where the caller found this service: `https://pay.example.com`. */
   readonly origin: string;

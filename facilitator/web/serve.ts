@@ -22,8 +22,8 @@ export function createSite(context: SiteNeeds, endpoints: readonly Endpoint[]): 
 }
 
 /**
- * Serves the pages and what they load. It comes before the endpoints: where both have a path, a page is for who asks for
- * HTML and all others go on to the endpoint.
+ * Serves the pages and what they load. It comes before the endpoints: where both have a path, requests for HTML
+ * get the page and all others go on to the endpoint.
  */
 export function siteRouter({ pages, frame }: Site, limit: RequestHandler): Router {
   const router = Router();

@@ -23,7 +23,7 @@ interface Kept extends Message {
 const topicsMax = 1_000;
 const messagesMax = 100;
 
-/** Who listens to what, and messages for who was away. */
+/** Which clients listen to which topic, and messages for clients that were away. */
 export class Topics {
   readonly #members = new Map<string, Set<Member>>();
   readonly #messages = new Map<string, Kept[]>();

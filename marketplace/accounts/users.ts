@@ -30,7 +30,7 @@ export async function openAccount(db: Database, userId: string, handle: string):
 }
 
 /**
- * The same for who is signed in. 403 for a wallet alone, and for an e-mail address that was not shown to be theirs: the account could
+ * The same for the person who is signed in. 403 for a wallet alone, and for an e-mail address that was not shown to be theirs: the account could
  * never be reached again without the one, and by another person without the other.
  */
 export async function openAccountFor(db: Database, person: SignedIn, handle: string): Promise<Account> {

@@ -24,7 +24,7 @@ export async function findAgentSoldPerCall(needs: FindNeeds, address: string): P
 }
 
 /**
- * An agent its creator took off the market, under its handle or a former one, for who has paid for a call of it already;
+ * An agent its creator took off the market, under its handle or a former one, for a buyer who has paid for a call of it already;
  * undefined when there is none.
  */
 export async function findWithdrawnAgent(

@@ -4,7 +4,7 @@ export interface PaymentProgress {
   readonly state: ProgressState;
   /** The agent has given a result. */
   readonly ran: boolean;
-  /** Its result was handed out to who holds the payment. */
+  /** Its result was handed out to the payment's holder. */
   readonly delivered: boolean;
   readonly delivered_at: string | null;
   readonly transaction: string | null;

@@ -24,7 +24,7 @@ interface Needs {
   readonly signIn: Pick<SignIn, "mailer">;
 }
 
-/** The credits of an account, for who is signed in to it. */
+/** The credits of an account, for its holder who is signed in. */
 export function accountCreditsEndpoints(needs: Needs): Endpoint[] {
   return [
     standingEndpoint(needs),

@@ -6,7 +6,7 @@ import { type SvgProduct, svgProducts, svgToolName } from "../svg/products.ts";
 import { svgShape } from "../svg/shapes.ts";
 import { schemaOf } from "./json-schema.ts";
 
-/** The three drawings as tools for who pays with the call. */
+/** The three drawings as tools for callers who pay with the call. */
 export function describeDrawings(context: Pick<PaidSvgNeeds, "config">): Tool[] {
   return (Object.keys(svgProducts) as SvgProduct[]).map((product) => {
     const { input } = svgOffer(context, product);

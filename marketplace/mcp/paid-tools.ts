@@ -110,7 +110,7 @@ async function findGoods(context: PaidToolNeeds, name: string): Promise<Goods | 
   return agent && !agent.version.needsAccount ? goodsOf(agent, agentOffer(context, agent)) : undefined;
 }
 
-/** An agent that its creator took off the market, for who has paid for a call of it. */
+/** An agent that its creator took off the market, for a buyer who has paid for a call of it. */
 async function findOwed(
   context: PaidToolNeeds,
   name: string,

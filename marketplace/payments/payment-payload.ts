@@ -26,7 +26,7 @@ export interface PaymentPayload {
 
 export interface PaymentId {
   readonly key: string;
-  /** Network and account of who pays, as it says itself; undefined when it does not take from one account. */
+  /** Network and account of the payer, as the payment says itself; undefined when it does not take from one account. */
   readonly payer?: string | undefined;
   /** Whom it pays how many base units, as it says itself; undefined when it does not pay one wallet in this asset. */
   readonly pays?: Paid | undefined;

@@ -65,7 +65,7 @@ export const quoteShape = z
   })
   .meta({ id: "PaymentQuote" });
 
-/** A payment that bought its result already: with no offer, for who signs one pays twice. */
+/** A payment that bought its result already: without an offer, since a buyer who signs one pays twice. */
 const spentShape = z
   .object({
     x402Version: z.int(),

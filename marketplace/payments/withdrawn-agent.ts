@@ -5,7 +5,7 @@ import { type DebtNeeds, quotedUrl, type ShownPayment, settledByQuote } from "./
 import { paidCallIdOf } from "./payment-payload.ts";
 
 /**
- * An agent that its creator took off the market still owes what was paid for before: the agent, for who shows a payment for it. Throws
+ * An agent that its creator took off the market still owes what was paid for before: the agent, for a caller who shows a payment for it. Throws
  * `error`, why there is no live one, for all other callers.
  */
 export async function findPaidFor(

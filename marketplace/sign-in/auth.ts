@@ -24,7 +24,7 @@ const sessionDays = 7;
 export const oidcProvider = "oidc";
 
 /**
- * better-auth, with its tables beside ours: sessions, e-mail links, OpenID Connect, and sessions for who shows a wallet
+ * better-auth, with its tables beside ours: sessions, e-mail links, OpenID Connect, and sessions for a person who shows a wallet
  * alone. Its own router stays closed, except for the way back from the provider: requests go through our route table.
  */
 export function createAuth(options: AuthOptions) {

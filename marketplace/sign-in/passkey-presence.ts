@@ -12,7 +12,7 @@ export async function hasPasskey(db: Queryable, { userId }: Session): Promise<bo
   return rows.length === 1;
 }
 
-/** What the browser is to sign with a passkey of who is signed in; what was asked before no longer holds. 409 for who has none. */
+/** What the browser is to sign with a passkey of the person who is signed in; an earlier challenge no longer holds. 409 for one who has none. */
 export async function askForPasskey({ db, publicUrl }: PresenceNeeds, session: Session): Promise<RequestOptions> {
   const { rows } = await db.query<{ id: string }>(
     "select credential_id as id from sign_in_passkeys where user_id = $1 order by created_at limit 20",

@@ -72,7 +72,7 @@ export class Passkeys {
     return { ...(await optionsOf(answer, response)), userVerification: "required" };
   }
 
-  /** A session for who holds the passkey. 401 for a signature that does not hold, or a challenge that is used, too old or another's. */
+  /** A session for the passkey's holder. 401 for a signature that does not hold, or a challenge that is used, too old or another's. */
   async enter(request: Request, response: Response, assertion: Assertion): Promise<void> {
     const { api } = this.#require();
     const asked = { body: { response: assertion }, headers: headersOf(request), asResponse: true } as const;

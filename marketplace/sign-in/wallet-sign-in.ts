@@ -8,7 +8,7 @@ import { type Auth, headersOf, passCookies, requireAuth } from "./auth.ts";
 
 const challengeMinutes = 10;
 
-/** Sessions for who shows a wallet and nothing else. */
+/** Sessions for a person who shows a wallet and nothing else. */
 export class WalletSignIn {
   readonly #auth: Auth | undefined;
   readonly #host: string;

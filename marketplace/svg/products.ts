@@ -50,7 +50,7 @@ interface Product {
   /** In credits. */
   readonly price: bigint;
   readonly does: string;
-  /** The input that it needs, for who has not read its schema. */
+  /** The input that it needs, for callers who have not read its schema. */
   readonly takes: string;
 }
 

@@ -19,7 +19,7 @@ import { signInPath } from "./layout.tsx";
 import type { View } from "./page.ts";
 import { type ViewerNeeds, viewerOf } from "./viewer.ts";
 
-/** Errors as a browser's person reads them: what is near, whether money moved, and the request's id. */
+/** Errors as a person reads them: similar pages, whether money moved, and the request's id. */
 export function errorPages(frame: Frame, needs: ViewerNeeds): ErrorPage {
   return {
     isWanted,
@@ -27,7 +27,7 @@ export function errorPages(frame: Frame, needs: ViewerNeeds): ErrorPage {
       if (error.code === "unauthenticated" && request.method === "GET") {
         return response.redirect(303, signInAgain(request));
       }
-      // A page that fails must not fail again for who looks at it.
+      // The page of a failure must not fail again because the visitor's session cannot be read.
       const viewer = await viewerOf(needs, request, response).catch(() => undefined);
       const near = error.code === "not_found" ? await nearTo(request.path, needs.db, frame.publicUrl) : [];
       await sendView(frame, { request, response, viewer, view: viewOf(error, request, response, near) });
@@ -35,13 +35,13 @@ export function errorPages(frame: Frame, needs: ViewerNeeds): ErrorPage {
   };
 }
 
-/** Programs get JSON, as everywhere; so does who asks for anything, as curl does. */
+/** Programs get JSON, as everywhere; so does a client that accepts anything, such as curl. */
 function isWanted(request: Request): boolean {
   if (request.path.startsWith("/api/") && !browserPaths.has(request.path)) return false;
   return request.accepts(["json", "html"]) === "html";
 }
 
-/** Of the API, where browsers are led by others. */
+/** Paths of the API that browsers are sent to by other sites. */
 const browserPaths: ReadonlySet<string> = new Set([oidcCallbackPath, paths.authorize]);
 
 function signInAgain({ path, originalUrl }: Request): string {

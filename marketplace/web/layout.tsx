@@ -20,7 +20,7 @@ export interface LayoutProps {
   readonly has: (path: string) => boolean;
   /** Undefined until the service has looked. */
   readonly standing: Standing | undefined;
-  /** Where the facilitator shows how it does. */
+  /** The facilitator's own status page. */
   readonly facilitator: string;
   readonly children: ComponentChildren;
 }
@@ -112,15 +112,15 @@ function SignIn({ here }: { here: string }) {
   );
 }
 
-/** The page that opens an account for who is signed in without one. */
+/** The page that opens an account for a person who is signed in without one. */
 export const openAccountPath = "/settings/open";
 
-/** After signing in one lands where one was. */
+/** Signing in leads back to the present page. */
 export function signInPath(here: string): string {
   return here === "/" || here.startsWith("/sign-in") ? "/sign-in" : `/sign-in?next=${encodeURIComponent(here)}`;
 }
 
-/** The account's menu, and how its holder gets out. */
+/** The account's menu, and signing out. */
 function Account({ viewer, has }: { viewer: Viewer; has: LayoutProps["has"] }) {
   const name = nameOf(viewer);
   const links = accountLinks.filter(({ path }) => has(path));

@@ -12,7 +12,7 @@ export interface Page {
   readonly path: string;
   /** Gzipped bytes of JavaScript that it may load, at most; a test holds it to that. */
   readonly scriptBytesMax: number;
-  /** For who is signed in: no map of the site names it. */
+  /** For visitors who are signed in: no sitemap names it. */
   readonly isPrivate?: boolean;
   /** Throws ApiError for what cannot be shown: the site turns it into a page that helps. */
   readonly show: (visit: Visit) => Shown | Promise<Shown>;

@@ -59,7 +59,7 @@ function handlerOf(context: Context, frame: Frame, answer: (visit: Visit) => Sho
     const read: Visit["read"] = (work) => (viewer ? work(context.db) : context.reads.run(work));
     const shown = await answer(visitOf({ request, response, viewer, read, assets, has: frame.has }));
     if ("redirect" in shown) response.redirect(303, shown.redirect);
-    // What was posted may have cost something, and the head tells what is left.
+    // The posted form may have cost credits, and the page's head shows the balance.
     else
       await sendView(frame, {
         request,

@@ -54,7 +54,7 @@ export function siteFiles(needs: Needs, pages: readonly Page[], limit: RequestHa
     if (request.headers["if-none-match"] === etag) response.status(304).end();
     else response.type("application/gzip").send(bytes);
   });
-  // The twin of an agent's page that programs read.
+  // An agent's page as Markdown, for programs.
   router.get("/:handle/:slug.md", limit, async (request, response) => {
     const address = `${request.params.handle}/${request.params.slug}`;
     const text = await needs.reads.run(async (db) => {

@@ -52,7 +52,7 @@ import { svgPage } from "./pages/svg.tsx";
 export function sitePages(context: Context, endpoints: readonly Endpoint[]): Page[] {
   const operations = referenceOf(() => endpoints, context.config.publicUrl);
   return [
-    // A line a page, so that two who add one do not meet. Paths that begin with a parameter come last.
+    // A line a page, so that two changes that add one merge. Paths that begin with a parameter come last.
     homePage(context),
     explorePage(context),
     signInPage(context),

@@ -6,10 +6,10 @@ import type { BalanceLookup } from "../credits/balance.ts";
 import type { Session } from "../sign-in/sessions.ts";
 import type { SignIn } from "../sign-in/sign-in.ts";
 
-/** Who looks at a page. */
+/** The person who looks at a page. */
 export interface Viewer {
   readonly session: Session;
-  /** Undefined for a wallet alone, and for who has not opened an account yet. */
+  /** Undefined for a wallet alone, and for a person who has not opened an account yet. */
   readonly account: Account | undefined;
   /** What the account can spend. */
   readonly spendable: bigint | undefined;

@@ -2,7 +2,7 @@
 import type { ComponentChildren } from "preact";
 import { Icon } from "./icon.tsx";
 
-/** More, for who wants it. */
+/** More text, closed until the reader opens it. */
 export function Disclosure({ summary, open = false, children }: DisclosureProps) {
   return (
     <details class="disclose" open={open}>

@@ -41,7 +41,7 @@ export function Table<Row>({ label, columns, rows, tall = false, plain = false, 
 }
 
 interface TableProps<Row> {
-  /** What the rows are, for who hears the page. */
+  /** What the rows are, for screen readers. */
   readonly label: string;
   readonly columns: readonly Column<Row>[];
   readonly rows: readonly Row[];

@@ -172,7 +172,7 @@ describe("the e-mail address", () => {
     const browser = await signedIn(market, before);
     const handle = newHandle();
     await browser.post("/api/account", { handle });
-    // A letter that is on its way is for who had the address when it was written.
+    // An e-mail on its way is for the person who had the address when it was written.
     await db.query(
       "insert into account_letters (account_id, kind, subject, text) select id, 'passkey', 'On its way', 'x' from accounts where handle = $1",
       [handle],

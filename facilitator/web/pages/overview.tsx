@@ -14,7 +14,7 @@ import type { ReadNeeds } from "./transactions.tsx";
 const daysUsually = 30;
 const payeesShown = 5;
 
-/** Whether this facilitator can be trusted, in figures; `/stats` shows the same to who asks for HTML there. */
+/** Whether this facilitator can be trusted, in figures; `/stats` shows the same to requests for HTML. */
 export function overviewPages(context: ReadNeeds, environments: readonly Environment[]): Page[] {
   const show = async (visit: Visit): Promise<View> => {
     const asked = readAsked(visit);

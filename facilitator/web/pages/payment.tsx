@@ -143,7 +143,7 @@ function PaymentHead({ story, amount, to }: { story: PaymentStory; amount: strin
   );
 }
 
-/** What the state means for who paid, and what to do. */
+/** What the state means for the payer, and what to do. */
 function PaymentState({ story, json, now }: { story: PaymentStory; json: string; now: Date }) {
   const expires = new Date(story.expires_at);
   const isOver = expires <= now;

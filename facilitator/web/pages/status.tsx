@@ -26,7 +26,7 @@ const readsKept = 10;
 
 type Needs = StatusNeeds & Parameters<typeof feePayersHealth>[0];
 
-/** How this service was up, from the heartbeats of its copies; `/health` shows it with the fee payers to who asks for HTML. */
+/** How this service was up, from the heartbeats of its copies; `/health` shows it with the fee payers to requests for HTML. */
 export function statusPages(context: Needs, environments: readonly Environment[]): Page[] {
   const reads = new ReadCache(readsKept);
   const statusOf = (env: Environment, days: number) =>

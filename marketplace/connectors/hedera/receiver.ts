@@ -10,7 +10,7 @@ export const assetSetting = z.union(
 );
 
 /**
- * The account id of who receives, given as `0.0.n` or as an EVM address, which `template` was filled with. Throws RefusalError
+ * The receiver's account id, given as `0.0.n` or as an EVM address, which `template` was filled with. Throws RefusalError
  * when that account cannot take the asset, so that nothing is sent that the chain would charge for and refuse.
  */
 export async function receiverOf(

@@ -180,7 +180,7 @@ export class PaidCalls {
     });
   }
 
-  /** Forgets a call, with its result if it has one, that was never settled for who presented the payment. */
+  /** Forgets a call, with its result if it has one, that was never settled for the caller who presented the payment. */
   async discard({ id, holder }: LeasedCall): Promise<void> {
     await this.#db.query({
       name: "discard paid call",

@@ -14,8 +14,8 @@ import type { Page, Redirect, Shown, View, Visit } from "../page.ts";
 export const confirmPath = "/admin/confirm";
 
 /**
- * A page for operators who showed a code a moment ago. Who has still to show one is led to where, and all others are told that there
- * is nothing. What a verb refuses is shown in the form again.
+ * A page for operators who showed a code a moment ago. An operator who has still to show one is led to that page; all others are told
+ * that there is nothing. What a verb refuses is shown in the form again.
  */
 export interface OperatorPage {
   readonly path: string;
@@ -46,7 +46,7 @@ export function operatorPage({ db }: { readonly db: Database }, page: OperatorPa
   return { path, scriptBytesMax, isPrivate: true, show, submit: { bytesMax: 16_384, take } };
 }
 
-/** Who has no right is told the same as where there is nothing. */
+/** A visitor without the right is answered as where there is no page. */
 export async function operatorAt(db: Database, { viewer }: Visit): Promise<Operator> {
   const operator = viewer && (await readOperator(db, viewer.session));
   if (!operator) throw new ApiError("not_found", "There is nothing there.");

@@ -49,7 +49,7 @@ interface AboutTabProps {
   readonly shown: ShownAgent;
   readonly versions: readonly PublicVersion[];
   readonly days: readonly DayFigures[];
-  /** Whether the creator shows every payout to everybody. */
+  /** Whether the creator shows every payout to all visitors. */
   readonly showsProof: boolean;
 }
 

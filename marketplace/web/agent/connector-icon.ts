@@ -2,7 +2,7 @@ import type { IconName } from "../../../shared/page/icons.tsx";
 import type { ConnectorId } from "../../connectors/connector.ts";
 import { connectors } from "../../connectors/registry.ts";
 
-/** What stands for the building block that an agent runs on; the bot, where a creator's agent is of one that is gone. */
+/** The icon of the connector that an agent runs on; a bot where that connector is no longer offered. */
 export function connectorIcon(connector: ConnectorId): IconName {
   return connectors.get(connector)?.guide.icon ?? "bot";
 }

@@ -11,7 +11,7 @@ export function explorerOf(network: string, transaction: string): string | undef
   return transactionUrl(network, networkOf(network)?.explorer, transaction);
 }
 
-/** The chains, each as its mark with its name for who hears the page. */
+/** The chains, each as its mark, with its name for screen readers. */
 export function Networks({ networks }: { networks: readonly string[] }) {
   return (
     <>

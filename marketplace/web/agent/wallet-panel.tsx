@@ -23,7 +23,7 @@ export interface WalletPanelProps {
   readonly otherwise: (look: "btn" | "link") => ComponentChildren;
 }
 
-/** Paying from a wallet in this browser. The island shows it once it has found one; before that, and without script, the way round. */
+/** Paying from a wallet in this browser. The island shows it once it has found one; before that, and without script, the page shows another way to pay. */
 export function WalletPanel({ payees, payee, cost, look, children, otherwise }: WalletPanelProps) {
   return (
     <>

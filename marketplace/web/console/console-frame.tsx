@@ -5,7 +5,7 @@ import { Icon } from "../../../shared/page/icon.tsx";
 import type { IconName } from "../../../shared/page/icons.tsx";
 import type { AccountVisit } from "./console-page.tsx";
 
-/** A page of the console, with the way to the others beside it. */
+/** A page of the console, with links to the others beside it. */
 export function ConsoleFrame({ visit, title, lede, aside, frame, notice, children }: ConsoleFrameProps) {
   const said = notice && (
     <div data-notice="">

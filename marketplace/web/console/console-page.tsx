@@ -11,7 +11,7 @@ import { ConsoleFrame } from "./console-frame.tsx";
 import { isForForm, Refusal } from "./refusal.ts";
 
 /**
- * A page for who is signed in and has an open account. All others are led to what they lack. What its forms ask for is counted
+ * A page for visitors who are signed in and have an open account. All others are led to signing in, or to opening one. What its forms ask for is counted
  * against the limit of changes; what a verb refuses is shown in the form again.
  */
 export interface ConsolePage {
@@ -95,7 +95,7 @@ async function act(db: Database, page: ConsolePage, own: AccountVisit, form: URL
   }
 }
 
-/** What is shown of an account is kept by no cache and listed by no search engine. */
+/** No cache keeps what is shown of an account, and no search engine lists it. */
 function framed({ notices = {} }: ConsolePage, visit: AccountVisit, shown: ConsoleShown): Shown {
   if ("redirect" in shown) return shown;
   const { lede, aside, frame, body, ...view } = shown;

@@ -12,7 +12,7 @@ import type { Viewer } from "../viewer.ts";
 import { isForForm, Refusal } from "./refusal.ts";
 import { RefusedNote } from "./refused-note.tsx";
 
-/** Opens the account of who signed in for the first time. A wallet alone is told what an account needs. */
+/** Opens an account for a person who signed in for the first time. One who signed in by wallet alone is told what it needs. */
 export function openAccountPage({ db }: { readonly db: Database }): Page {
   return {
     path: openAccountPath,

@@ -7,7 +7,7 @@ import { Icon } from "../../../shared/page/icon.tsx";
 
 /**
  * A secret in the only answer that ever holds it: that of the form which asked for it, and not of the page after a redirect. The form
- * carries an id made when it was shown, so that a reload makes no second one. `done` is where one goes on to.
+ * carries an id made when it was shown, so that a reload makes no second one. `done` is where its reader goes on to.
  */
 export function ShownOnce({ title, said, label, secret, samples, done, children }: ShownOnceProps) {
   return (
@@ -40,7 +40,7 @@ export function ShownOnce({ title, said, label, secret, samples, done, children 
 interface ShownOnceProps {
   readonly title: string;
   readonly said: ComponentChildren;
-  /** What it is, for who hears the page: `New API key`. */
+  /** What it is, for screen readers: `New API key`. */
   readonly label: string;
   readonly secret: string;
   /** Ready to be pasted where it goes. */

@@ -32,7 +32,7 @@ export function readAsked(search: URLSearchParams, agentsAPage: number): Asked {
   }
 }
 
-/** Without words there is no best match: what is run most comes first. */
+/** Without words there is no best match: the agents that run most come first. */
 function queryOf(parameters: ReadonlyMap<string, string>, agentsAPage: number): ListQuery {
   const query = readQuery(listQuery, { ...Object.fromEntries(parameters), limit: String(agentsAPage) });
   const hasOrder = query.q?.trim() || (query.sort && query.sort !== "relevance");

@@ -6,7 +6,7 @@ import { PriceList } from "../../../shared/page/price-list.tsx";
 import type { ListedAgent } from "../../agents/list.ts";
 import { svgProducts } from "../../svg/products.ts";
 
-/** What this is, and one live thing beside it where the operator pays for one. */
+/** What the service is, and beside it an agent that visitors can run where the operator pays for that. */
 export function Hero({ agents, live }: { agents: readonly ListedAgent[]; live?: ComponentChildren }) {
   return (
     <div class="wrap hero">

@@ -5,7 +5,7 @@ import { highlightedNow, loadHighlighter } from "../../../shared/page/highlight.
 import { Icon } from "../../../shared/page/icon.tsx";
 import type { IconName } from "../../../shared/page/icons.tsx";
 
-/** The same run in each of three ways, as one would send it. */
+/** The same run in each of three ways, as a program sends it. */
 export interface ExampleCalls {
   readonly rest: ComponentChildren;
   readonly mcp: ComponentChildren;

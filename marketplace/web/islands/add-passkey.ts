@@ -1,6 +1,6 @@
 import { ask, takesPasskeys, wordsFor } from "./passkey/ask.ts";
 
-/** Makes a passkey for the account of who is signed in. */
+/** Makes a passkey for the account that is signed in. */
 const button = document.getElementById("add-passkey") as HTMLButtonElement | null;
 const said = document.getElementById("passkey-said");
 

@@ -27,7 +27,7 @@ interface Needs {
   readonly config: Pick<Config, "publicUrl">;
 }
 
-/** Who makes this: the creator's agents, and where payments for them go. Under a former handle, the way to the present one. */
+/** A creator: their agents, and where payments for them go. A former handle redirects to the present one. */
 export function creatorPage({ config }: Needs): Page {
   const { publicUrl } = config;
   return {

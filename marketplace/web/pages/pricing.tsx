@@ -21,7 +21,7 @@ interface Needs {
   readonly facilitator: FacilitatorClient;
 }
 
-/** What things cost, who bears the fees, and when one does not pay. */
+/** What things cost, who bears the fees, and when a buyer does not pay. */
 export function pricingPage({ db, config, facilitator }: Needs): Page {
   const { publicUrl, platformFeeBasisPoints, freeTries } = config;
   const query = listQuery.parse({ limit: "8", sort: "most_run" });

@@ -66,7 +66,7 @@ interface State {
   readonly status?: number;
 }
 
-/** Who can pay with nothing but a free try does not upload a picture when there is none left. */
+/** A visitor who can pay with nothing but a free try does not upload a picture when none is left. */
 async function refusedBefore(context: WorkbenchNeeds, visit: Visit): Promise<View | undefined> {
   if (visit.viewer?.account) return undefined;
   try {

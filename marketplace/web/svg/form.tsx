@@ -12,7 +12,7 @@ import { WalletPanel, type WalletPanelProps } from "../agent/wallet-panel.tsx";
 import { signInPath } from "../layout.tsx";
 import { colourSteps, drawColourSteps, type Values } from "./orders.ts";
 
-/** What the form knows of who looks at it. */
+/** What the form knows of its visitor. */
 export interface FormProps {
   readonly hasAccount: boolean;
   /** Free tries: how many are left today; undefined where the operator allows none. */

@@ -195,7 +195,7 @@ function asks(person: Person, key: string, { method, path, body, access }: Endpo
   }
 }
 
-/** A slug is each account's own: these make or keep an agent of who asks. */
+/** A slug is each account's own: these make or keep an agent of the caller. */
 const ownUnderSlug = ["saveAgentDraft", "keepAgentDraft"];
 /** What is listed for everybody. */
 const open = ["getAgent"];

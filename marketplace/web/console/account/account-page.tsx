@@ -29,7 +29,7 @@ interface Needs {
 
 const path = "/settings/account";
 
-/** Who one is here, how one gets in, and how one leaves. */
+/** The account: its name and address, how its holder signs in, and how they close it. */
 export function accountPage(needs: Needs): Page {
   const { db, signIn } = needs;
   return consolePage(needs, {

@@ -39,7 +39,7 @@ export function closeAccountPage({ db }: { readonly db: Database }): Page {
 
 const closedPath = "/settings/closed";
 
-/** After it: who sees it has no session any more. */
+/** Shown after closing, to a visitor whose session has ended with the account. */
 export function accountClosedPage(): Page {
   return {
     path: closedPath,

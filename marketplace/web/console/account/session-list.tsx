@@ -6,7 +6,7 @@ import { type Column, Table } from "../../../../shared/page/table.tsx";
 import { Time } from "../../../../shared/page/time.tsx";
 import type { ListedSession } from "../../../sign-in/own-sessions.ts";
 
-/** Where one is signed in, and how to end it there. */
+/** Where the holder is signed in, each with a button that ends that session. */
 export function SessionList({ sessions }: { sessions: readonly ListedSession[] }) {
   return (
     <section class="stack" aria-labelledby="sessions">

@@ -11,7 +11,7 @@ import { signInPath } from "../../layout.tsx";
 import type { Refusal } from "../refusal.ts";
 import { ChangeEmail } from "./change-email.tsx";
 
-/** How one signs in to this account. */
+/** The ways to sign in to this account. */
 export function WaysIn({ ways, provider, takesPasskeys, isFresh, isOperator, refusal }: WaysInProps) {
   const hasProvider = ways.some(({ kind }) => kind === "provider");
   return (
@@ -59,7 +59,7 @@ interface WaysInProps {
   readonly refusal: Refusal | undefined;
 }
 
-/** The way to a session that may change how one signs in. */
+/** Leads to a fresh sign-in, which changing the ways to sign in takes. */
 function SignInAgain({ takesPasskeys }: { takesPasskeys: boolean }) {
   return (
     <form class="row" method="post" action="/sign-out">

@@ -51,7 +51,7 @@ export function ActivityFilters({ asked, whole }: { asked: ActivityAsked; whole:
 
 const allOf = (what: string) => ({ value: "", label: `All ${what}` });
 
-/** What is chosen can be seen, also where nothing ran. */
+/** The chosen value is among the choices, also where nothing ran with it. */
 function keyChoices({ key }: ActivityAsked, { keys }: Activity) {
   const choices = keys.map(({ key: one }) =>
     one ? { value: one.id as string, label: one.name } : { value: "none", label: "Website" },

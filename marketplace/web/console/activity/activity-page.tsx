@@ -27,7 +27,7 @@ export function activityPage({ db }: { readonly db: Database }): Page {
         const { days, key, agent, since } = asked;
         const [activity, whole, page] = await Promise.all([
           readActivity(db, account.id, { days, key, agent }),
-          // What can be chosen is all that there is, whatever has been chosen.
+          // The filters offer every agent and key that ran, not only those that the present filters leave.
           key || agent ? readActivity(db, account.id, { days }) : undefined,
           listOwnRuns(db, account.id, { ...asked, since, limit: rowsPerPage }),
         ]);

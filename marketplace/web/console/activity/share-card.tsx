@@ -7,7 +7,7 @@ import { Time } from "../../../../shared/page/time.tsx";
 import { historyDays } from "../../../history-days.ts";
 import type { RunReport } from "../../../runs/own-run.ts";
 
-/** Shows the run to others by a link, or no more. */
+/** Shares the run by a link, or ends that. */
 export function ShareCard({ run, publicUrl }: { run: RunReport; publicUrl: string }) {
   const { run_id: id, share, state } = run;
   if (state === "running") return null;

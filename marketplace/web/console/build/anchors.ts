@@ -5,7 +5,7 @@ export const idAt = (path: string) => `at-${path.replaceAll(".", "-")}`;
 
 const plainFields = new Set(["name", "label", "type", "required", "description", "default", "example"]);
 
-/** Where in the page a check's path is put right: its control, or else the part that it belongs to. */
+/** Which element of the page a check's path is corrected in: its control, or else the part that it belongs to. */
 export function anchorOf(field: string, fields: ReadonlyArray<Readonly<Record<string, unknown>>>): string {
   const [first = "", second, third] = field.split(".");
   if (first === "secrets") return "at-secrets";

@@ -8,7 +8,7 @@ import { priceOf } from "./shown-draft.ts";
 const icons = { ok: "ok", bad: "alert", warn: "warning", wait: "not-tried" } as const;
 const states = { ok: "holds", bad: "must be put right", warn: "to know", wait: "open" } as const;
 
-/** What must hold before it is published; each line leads to where it is put right. */
+/** What must hold before the draft is published; each line leads to the control that corrects it. */
 export function ChecksCard({ editor: { checked, draft } }: { editor: Editor }) {
   const { checks } = checked;
   const held = checks.filter(({ state }) => state === "ok").length;

@@ -107,7 +107,7 @@ function put(into: Record<string, unknown>, [first = "", ...rest]: readonly stri
   put(into[first] as Record<string, unknown>, rest, value);
 }
 
-/** Those that were typed, and those that are to go. */
+/** Secrets that were typed, and those that are to be removed. */
 function secretsIn(form: URLSearchParams): DraftSecrets {
   const secrets: Record<string, string | null> = {};
   for (const [key, value] of form) {

@@ -136,7 +136,7 @@ export function YamlCard({ editor: { draft, yaml, refusedYaml } }: { editor: Edi
   );
 }
 
-/** Off the market, and back to what the versions say. */
+/** Unpublishes the agent, and goes back to an earlier version. */
 export function EndCard({ editor: { draft, owner } }: { editor: Editor }) {
   const isLive = draft.agent?.state === "live";
   if (!isLive && !draft.savedAt) return null;

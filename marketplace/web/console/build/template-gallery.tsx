@@ -12,7 +12,7 @@ interface GalleryProps {
   readonly kind: ConnectorKind | undefined;
 }
 
-/** Every connector, each with the agent that one begins with. */
+/** Every connector, each with the agent that a creator begins with. */
 export function TemplateGallery({ templates, kind }: GalleryProps) {
   const shown = templates.filter(({ connector }) => kind === undefined || connector.guide.kind === kind);
   const kinds = Object.entries(connectorKinds) as [ConnectorKind, string][];

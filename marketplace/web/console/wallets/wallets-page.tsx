@@ -65,7 +65,7 @@ export function walletsPage(needs: Needs): Page {
   });
 }
 
-/** What signed and cannot be paid yet is listed with the reason. */
+/** A wallet that has signed and cannot be paid yet is listed with the reason. */
 function unlessUnpayable(error: unknown): undefined {
   if (!(error instanceof ApiError) || error.body.reason === undefined) throw error;
 }
