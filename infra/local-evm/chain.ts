@@ -21,7 +21,7 @@ import { multicall3, usdcStandIn } from "./artifacts.ts";
 /** Base Sepolia's. */
 const defaultChainId = 84532;
 /** Where Circle's USDC stands on Base Sepolia. */
-export const usdcAddress = networkOf(`eip155:${defaultChainId}`)?.stablecoins[0]?.asset as Address;
+const usdcAddress = networkOf(`eip155:${defaultChainId}`)?.stablecoins[0]?.asset as Address;
 
 /**
  * Starts a local EVM chain on 127.0.0.1 with a stand-in for USDC and with Multicall3 at their public addresses, and

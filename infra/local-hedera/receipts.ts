@@ -45,7 +45,7 @@ export function recordToProto(record: TransactionRecord, rate: ExchangeRate): pr
   };
 }
 
-export function rateToProto({ hbarEquivalent, centEquivalent }: ExchangeRate): proto.IExchangeRateSet {
+function rateToProto({ hbarEquivalent, centEquivalent }: ExchangeRate): proto.IExchangeRateSet {
   const rate = {
     hbarEquiv: hbarEquivalent,
     centEquiv: centEquivalent,

@@ -18,7 +18,7 @@ export const TREASURY = 2;
  * Who exists from the start. Keys are derived from the name, so ids and keys are the same on every machine: known to
  * all and worth nothing anywhere else. No two accounts share a key.
  */
-export const SEEDED = {
+const SEEDED = {
   treasury: { number: TREASURY, hbar: 0n, usdc: null },
   feePayer: { number: 1_001, hbar: 10_000n, usdc: null },
   creator: { number: 1_002, hbar: 100n, usdc: 0n },

@@ -17,7 +17,7 @@ import { PatternError } from "./pattern-syntax.ts";
 const value = z.union([z.string(), z.number(), z.boolean()]);
 
 /** One input field as its creator declares it. Rules that make no sense together are refused by name. */
-export const fieldSchema = z
+const fieldSchema = z
   .strictObject({
     name: z
       .string()

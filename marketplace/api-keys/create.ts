@@ -7,7 +7,7 @@ import { digestOf, displayOf, newToken } from "./token.ts";
 
 export const keysPerAccount = 5;
 /** Clients that were allowed to run agents have slots of their own. */
-export const clientsPerAccount = 20;
+const clientsPerAccount = 20;
 /** Of a key that is made without a limit of its own. */
 export const usualCallsPerMinute = 60;
 

@@ -2,7 +2,7 @@ import { type Dispatcher, request } from "undici";
 import type { Secret } from "../../shared/env.ts";
 
 /** What a server without a model says on every answer (infra/mock-models); a provider of models never does. */
-export const mockHeader = "x-model-stand-in";
+const mockHeader = "x-model-stand-in";
 
 /** Knows whether there is a model behind an endpoint: by its last answer, or, where that is a while ago, by asking. */
 export class MockModelDetector {

@@ -9,7 +9,7 @@ import type { AccountId } from "../ids.ts";
 import type { Sealer } from "../sealing.ts";
 import type { DraftDefinition, DraftSecrets } from "./draft-definition.ts";
 
-export const draftsPerAccount = 200;
+const draftsPerAccount = 200;
 
 export interface DraftNeeds {
   readonly db: Database;

@@ -22,7 +22,7 @@ const fieldKeys = [
  * A definition as a person reads and compares it: what is there in the order of a recipe, settings with what the connector takes for
  * granted. PostgreSQL keeps no order of keys, and a version holds its settings as the connector read them.
  */
-export function shownDefinition(given: DraftDefinition): DraftDefinition {
+function shownDefinition(given: DraftDefinition): DraftDefinition {
   const { name, description, category, tags, connector, price_credits, fields, accepts_extra_instructions } = given;
   const read = connectors.get(connector)?.settings.safeParse(given.settings);
   return {

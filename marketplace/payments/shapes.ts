@@ -14,7 +14,7 @@ export const paidResultShape = z
   .object({ success: z.literal(true), run_id: runId, output, receipt })
   .meta({ id: "PaidResult" });
 
-export const paidFailureShape = z
+const paidFailureShape = z
   .union([
     z.object({
       success: z.literal(false),
@@ -27,7 +27,7 @@ export const paidFailureShape = z
   ])
   .meta({ id: "PaidFailure" });
 
-export const quoteShape = z
+const quoteShape = z
   .object({
     x402Version: z.int(),
     error: z.string(),

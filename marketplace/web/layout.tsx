@@ -4,7 +4,6 @@ import { Badge, type Tone } from "../../shared/page/badge.tsx";
 import { Bar } from "../../shared/page/bar.tsx";
 import { ButtonLink } from "../../shared/page/button.tsx";
 import { figures } from "../../shared/page/figures.ts";
-import { Toasts } from "../../shared/page/floating.tsx";
 import { Foot, type FootColumn } from "../../shared/page/foot.tsx";
 import { Icon } from "../../shared/page/icon.tsx";
 import type { Status } from "../status/service-status.ts";
@@ -67,7 +66,6 @@ export function Layout({ here, viewer, has, standing, facilitator, children }: L
           "1 credit = US$0.01",
         ]}
       />
-      <Toasts />
     </>
   );
 }

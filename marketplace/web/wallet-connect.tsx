@@ -2,7 +2,7 @@
 import type { ComponentChildren } from "preact";
 import { networkOf } from "../../shared/networks.ts";
 import { Button } from "../../shared/page/button.tsx";
-import { Dialog } from "../../shared/page/floating.tsx";
+import { Dialog } from "../../shared/page/dialog.tsx";
 import type { Widening } from "../../shared/page/policy.ts";
 import { siteName } from "./brand.tsx";
 import type { WalletConnectConfig } from "./wallet-connect-config.ts";

@@ -15,7 +15,7 @@ export interface Assets {
   weightOf(name: string): number;
 }
 
-export interface AssetFile {
+interface AssetFile {
   readonly type: string;
   readonly bytes: Buffer;
   readonly brotli: Buffer | undefined;
@@ -33,7 +33,7 @@ export interface Bundle {
   readonly contents: ReadonlyMap<string, Buffer>;
 }
 
-export const assetsPath = "/assets/";
+const assetsPath = "/assets/";
 
 /** A bundle, ready to be served. What was compressed before is among it, as `<file>.br` and `<file>.gz`. */
 export function assetsOf({ manifest, contents }: Bundle): Assets {

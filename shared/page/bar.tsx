@@ -2,7 +2,7 @@
 import type { ComponentChildren } from "preact";
 import { Button } from "./button.tsx";
 
-export interface BarProps {
+interface BarProps {
   readonly brand: ComponentChildren;
   /** Where the brand leads. */
   readonly home: string;
@@ -16,7 +16,7 @@ export interface BarProps {
   readonly more?: ComponentChildren;
 }
 
-export interface BarLink {
+interface BarLink {
   readonly href: string;
   readonly label: string;
   readonly isCurrent: boolean;

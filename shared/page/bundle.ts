@@ -4,7 +4,7 @@ import type { BuildOptions, Metafile, Plugin } from "esbuild";
 import { type Assets, assetsOf, type Bundle, type Manifest, readBundle } from "./assets.ts";
 
 /** Where the browser's part of a service lies. */
-export interface BrowserSources {
+interface BrowserSources {
   /** The stylesheet, as an absolute path. */
   readonly stylesheet: string;
   /** A directory of scripts, each file of which is an entry; folders in it hold what they share. */

@@ -16,7 +16,7 @@ interface Look {
   readonly children?: ComponentChildren;
 }
 
-export interface ButtonProps
+interface ButtonProps
   extends Look,
     Omit<ButtonHTMLAttributes<HTMLButtonElement>, keyof Look | "icon" | "class" | "size"> {}
 
@@ -31,7 +31,7 @@ export function Button({ look, size, block, icon, cost, class: more, children, .
   );
 }
 
-export interface ButtonLinkProps extends Look {
+interface ButtonLinkProps extends Look {
   readonly href: string;
   readonly [attribute: `aria-${string}` | `data-${string}`]: string | undefined;
 }

@@ -19,13 +19,13 @@ export interface Head {
   readonly alternates?: ReadonlyArray<{ readonly type: string; readonly href: string }> | undefined;
 }
 
-export interface OpenGraph {
+interface OpenGraph {
   readonly siteName: string;
   readonly type?: "website" | "article" | "profile" | undefined;
   readonly image?: { readonly url: string; readonly width: number; readonly height: number; readonly alt: string };
 }
 
-export interface Shell {
+interface Shell {
   readonly head: Head;
   readonly assets: Assets;
   /** The stylesheet and the islands, by the names of their sources: `site.css`, `theme.js`. */

@@ -40,7 +40,7 @@ export function Field(props: Told & { readonly control: (tied: Tied) => Componen
   );
 }
 
-export interface Tied {
+interface Tied {
   readonly id: string;
   readonly name: string | undefined;
   readonly "aria-describedby": string | undefined;
@@ -88,7 +88,7 @@ export function TextField({ size, mono, label, id, name, code, note, help, error
   );
 }
 
-export interface TextFieldProps extends Told, InputAttributes {
+interface TextFieldProps extends Told, InputAttributes {
   readonly size?: "small" | "large" | undefined;
   readonly mono?: boolean | undefined;
 }
@@ -108,7 +108,7 @@ export function AreaField({ mono, label, id, name, code, note, help, error, valu
   );
 }
 
-export interface AreaFieldProps extends Told, AreaAttributes {
+interface AreaFieldProps extends Told, AreaAttributes {
   readonly mono?: boolean | undefined;
   readonly value?: string | undefined;
 }
@@ -134,9 +134,9 @@ export function SelectField({
   );
 }
 
-export interface SelectFieldProps extends Told, SelectProps {}
+interface SelectFieldProps extends Told, SelectProps {}
 
-export interface SelectProps {
+interface SelectProps {
   readonly choices: ReadonlyArray<{ readonly value: string; readonly label: string }>;
   readonly value?: string | undefined;
   readonly size?: "small" | undefined;
@@ -183,7 +183,7 @@ export function Choice({ type = "checkbox", label, help, count, ...input }: Choi
   );
 }
 
-export interface ChoiceProps {
+interface ChoiceProps {
   readonly type?: "checkbox" | "radio";
   /** The id of the form it belongs to, where it does not stand in it. */
   readonly form?: string | undefined;
@@ -210,7 +210,7 @@ export function Switch({ label, atEnd = false, ...input }: SwitchProps) {
   );
 }
 
-export interface SwitchProps {
+interface SwitchProps {
   readonly id?: string | undefined;
   readonly name?: string | undefined;
   readonly value?: string | undefined;

@@ -1,7 +1,7 @@
 /** @jsxRuntime automatic @jsxImportSource preact */
 import type { ComponentChildren } from "preact";
 
-export interface FootProps {
+interface FootProps {
   readonly brand: ComponentChildren;
   /** What the service is, in a sentence or two. */
   readonly about: string;

@@ -5,7 +5,7 @@ export type LiteralLanguage = "bash" | "typescript" | "python";
 export type LiteralValue = string | number | boolean;
 
 /** A piece of code; `isValue` for what came from a form. */
-export interface LiteralPart {
+interface LiteralPart {
   readonly text: string;
   readonly isValue: boolean;
 }

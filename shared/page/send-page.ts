@@ -10,7 +10,7 @@ const compressors = {
   gzip: (text: string) => promisify(gzip)(text, { level: 5 }),
 };
 
-export interface SentPage {
+interface SentPage {
   readonly html: string;
   readonly status: number;
   readonly widening?: Widening | undefined;

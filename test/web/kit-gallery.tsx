@@ -7,10 +7,10 @@ import { Card } from "../../shared/page/card.tsx";
 import { Bars } from "../../shared/page/chart.tsx";
 import { Code } from "../../shared/page/code.tsx";
 import { Hash } from "../../shared/page/copy.tsx";
+import { Dialog } from "../../shared/page/dialog.tsx";
 import { Disclosure } from "../../shared/page/disclosure.tsx";
 import { Empty } from "../../shared/page/empty.tsx";
 import { AreaField, Choice, SelectField, Switch, TextField } from "../../shared/page/field.tsx";
-import { Dialog, Skeleton, Toast } from "../../shared/page/floating.tsx";
 import { Money } from "../../shared/page/money.tsx";
 import { Pagination } from "../../shared/page/pagination.tsx";
 import { PriceList } from "../../shared/page/price-list.tsx";
@@ -181,8 +181,6 @@ function States() {
       <Empty icon="search" title="Nothing yet" action={<Button>Run one</Button>}>
         Runs would be here.
       </Empty>
-      <Skeleton />
-      <Toast icon="check">Copied.</Toast>
       <Button type="button" data-dialog="ask">
         Ask
       </Button>

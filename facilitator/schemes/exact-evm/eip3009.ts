@@ -40,7 +40,7 @@ export function recoverSigner(digest: Buffer, signature: Buffer): Hex | undefine
 }
 
 /** A 65-byte signature in parts, v lifted from 0/1 to 27/28; undefined when it is not one a token would take. */
-export function splitSignature(signature: Buffer): { compact: Uint8Array; v: number } | undefined {
+function splitSignature(signature: Buffer): { compact: Uint8Array; v: number } | undefined {
   if (signature.length !== 65) return undefined;
   const last = signature[64] as number;
   const v = last < 27 ? last + 27 : last;

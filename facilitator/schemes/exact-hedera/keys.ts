@@ -42,11 +42,11 @@ export function readMirrorKey(given: unknown): Key {
   }
 }
 
-export function ed25519Key(raw: Buffer): Key {
+function ed25519Key(raw: Buffer): Key {
   return raw.length === 32 ? { kind: "ed25519", raw } : unusable;
 }
 
-export function ecdsaKey(raw: Buffer): Key {
+function ecdsaKey(raw: Buffer): Key {
   return raw.length === 33 && secp256k1.publicKeyVerify(raw) ? { kind: "ecdsa", raw } : unusable;
 }
 

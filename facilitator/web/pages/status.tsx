@@ -62,7 +62,7 @@ export function statusPages(context: Needs, environments: readonly Environment[]
 }
 
 /** `99.98 %`: cut, so that only all is 100. */
-export function availability(share: number | undefined): string {
+function availability(share: number | undefined): string {
   if (share === undefined) return noFigure;
   return share === 1 ? "100 %" : `${(Math.floor(share * 10_000) / 100).toFixed(2)} %`;
 }

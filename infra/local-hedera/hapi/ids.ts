@@ -19,7 +19,7 @@ export function toInt64(value: bigint | number): Int64 {
 }
 
 /** The number of a 64-bit id, or undefined when it is negative or beyond what a real chain gives out. */
-export function toEntityNumber(value: Int64 | null | undefined): EntityNumber | undefined {
+function toEntityNumber(value: Int64 | null | undefined): EntityNumber | undefined {
   const number = Number(toBigint(value));
   return Number.isSafeInteger(number) && number > 0 ? number : undefined;
 }

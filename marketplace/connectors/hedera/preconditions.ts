@@ -37,7 +37,7 @@ export interface Preconditions {
  * The preconditions of an agent of `ownerId` on a network, or which one is not met. Publishing asks, and every run asks
  * again, since all of it can change in between.
  */
-export async function findPreconditions(
+async function findPreconditions(
   { hedera, accounts }: Pick<PublishTools, "hedera" | "accounts">,
   network: string,
   ownerId: AccountId,

@@ -8,7 +8,7 @@ const dayMs = 86_400_000;
 const word = z.string().regex(/^[\p{L}\p{N}_]{1,100}$/u, "must be given without # or @");
 
 /** What a post must be to be rewarded. Everything that is said must hold. */
-export const ruleSetting = z.strictObject({
+const ruleSetting = z.strictObject({
   /** Templates: each must be in the post, whatever its case. */
   text: z.array(z.string().min(1).max(500)).max(10).default([]),
   mentions: z.array(word).max(10).default([]),

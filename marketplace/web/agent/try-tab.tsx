@@ -1,8 +1,8 @@
 /** @jsxRuntime automatic @jsxImportSource preact */
 import { Button, GoLink } from "../../../shared/page/button.tsx";
 import { Copy } from "../../../shared/page/copy.tsx";
+import { Dialog } from "../../../shared/page/dialog.tsx";
 import { Disclosure } from "../../../shared/page/disclosure.tsx";
-import { Dialog } from "../../../shared/page/floating.tsx";
 import { creditsOf, usdcOf } from "../../../shared/page/money.tsx";
 import type { Category } from "../../agents/category.ts";
 import type { ListedAgent } from "../../agents/list.ts";

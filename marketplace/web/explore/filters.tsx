@@ -64,7 +64,7 @@ interface FiltersProps extends Part {
 }
 
 /** `Show 148 agents`. */
-export const showLabel = (found: string) => `Show ${found}`;
+const showLabel = (found: string) => `Show ${found}`;
 
 function Paying({ asked: { query }, counts }: Part) {
   return (

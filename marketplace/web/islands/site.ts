@@ -52,7 +52,6 @@ document.addEventListener("balance-changed", () => void tellBalance());
 
 function close(target: Element): void {
   target.closest("dialog")?.close();
-  target.closest(".toast")?.remove();
 }
 
 /** "/" goes to the search field of the page, or to the page that has one. */
