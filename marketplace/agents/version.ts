@@ -1,4 +1,5 @@
 import type { Queryable } from "../../shared/postgres.ts";
+import { SizedCache } from "../../shared/sized-cache.ts";
 import type { Connector, ConnectorId, Tools } from "../connectors/connector.ts";
 import { connectors } from "../connectors/registry.ts";
 import type { Spending } from "../connectors/reservations.ts";
@@ -62,7 +63,7 @@ export class Versions {
   readonly #db: Queryable;
   readonly #sealer: Sealer;
   readonly #modelList: ModelList;
-  readonly #kept = new Map<string, Promise<AgentVersion>>();
+  readonly #kept = new SizedCache<Promise<AgentVersion>>(keptCharactersMax);
 
   constructor(db: Queryable, sealer: Sealer, modelList: ModelList) {
     this.#db = db;
@@ -72,20 +73,23 @@ export class Versions {
 
   load(agentId: AgentId, number: number): Promise<AgentVersion> {
     const key = `${agentId}@${number}`;
-    const version = this.#kept.get(key) ?? this.#load(agentId, number);
-    this.#kept.delete(key);
-    this.#kept.set(key, version);
-    version.catch(() => this.#kept.delete(key));
-    if (this.#kept.size > versionsMax) this.#kept.delete(this.#kept.keys().next().value as string);
+    const kept = this.#kept.get(key);
+    if (kept) return kept;
+    const loading = loadVersion(this.#db, this.#sealer, this.#modelList, agentId, number);
+    const version = loading.then((loaded) => loaded.version);
+    this.#kept.set(key, version, leastCharacters);
+    loading.then(
+      ({ characters }) => this.#kept.set(key, version, leastCharacters + characters),
+      () => this.#kept.delete(key),
+    );
     return version;
-  }
-
-  async #load(agentId: AgentId, number: number): Promise<AgentVersion> {
-    return loadVersion(this.#db, this.#sealer, this.#modelList, agentId, number);
   }
 }
 
-const versionsMax = 1_000;
+/** Some forty megabytes of memory: creators say how long their definitions are. */
+const keptCharactersMax = 16_000_000;
+/** What a version counts for that says nothing. */
+const leastCharacters = 8_000;
 
 async function loadVersion(
   db: Queryable,
@@ -93,7 +97,7 @@ async function loadVersion(
   modelList: ModelList,
   agentId: AgentId,
   number: number,
-): Promise<AgentVersion> {
+): Promise<{ readonly version: AgentVersion; readonly characters: number }> {
   const { rows } = await db.query<VersionRow>(
     `select name, description, category, tags, connector, price_credits, output_kind, fields, accepts_extra_instructions, settings,
        sealed_secrets
@@ -107,7 +111,7 @@ async function loadVersion(
   // An agent whose secrets do not open is misconfigured; that shows before a buyer is charged.
   openAll(sealer, agentId, row.sealed_secrets);
   const filled = (call: RunnableCall) => ({ ...call, settings, secrets: openAll(sealer, agentId, row.sealed_secrets) });
-  return {
+  const version: AgentVersion = {
     number,
     name: row.name,
     description: row.description,
@@ -132,6 +136,7 @@ async function loadVersion(
     },
     ...(connector.precheck && { precheck: (call, tools) => connector.precheck!(filled(call), tools) }),
   };
+  return { version, characters: JSON.stringify([row.fields, row.settings]).length };
 }
 
 /** What a version asks of the platform's models. A prompt that is too long to be written at all has no length. */

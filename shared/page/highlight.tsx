@@ -2,6 +2,7 @@
 import { setImmediate } from "node:timers/promises";
 import type { ComponentChildren } from "preact";
 import type { HighlighterCore, ThemeRegistrationRaw } from "shiki/core";
+import { SizedCache } from "../sized-cache.ts";
 
 /** The languages that code on pages is written in. */
 const grammars = {
@@ -117,8 +118,9 @@ interface Part {
 }
 
 /** What was shown last: the same code is shown to all. */
-const kept = new Map<string, readonly Part[]>();
-const keptMax = 400;
+const kept = new SizedCache<readonly Part[]>(8_000_000);
+/** Bytes of memory that a part takes, beside its text. */
+const partBytes = 60;
 /** Grammars take their time on long lines, and others wait meanwhile. */
 const lengthMax = 20_000;
 
@@ -137,7 +139,6 @@ function partsOf(highlighter: HighlighterCore, code: string, language: Language)
       else parts.push({ ...token });
     }
   }
-  kept.set(`${language}\n${code}`, parts);
-  if (kept.size > keptMax) kept.delete(kept.keys().next().value as string);
+  kept.set(`${language}\n${code}`, parts, 2 * code.length + partBytes * parts.length);
   return parts;
 }
