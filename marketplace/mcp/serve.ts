@@ -24,6 +24,8 @@ export async function serveMessage(
     return;
   }
   const left = new AbortController();
+  // Those of every answer, this one's and the stream's are more than Node takes for usual: it would warn of each.
+  response.setMaxListeners(20);
   onceClosed(response, () => left.abort());
   const handler = createMcpHandler(() => server, {
     // Lists of tools are asked for anew: nothing here tells of their changes.

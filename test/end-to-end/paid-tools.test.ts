@@ -38,7 +38,12 @@ test.afterEach(({ paid }) => {
 });
 test.afterAll(async () => {
   await client?.close();
+  process.off("warning", noteWarning);
 });
+
+const warned = new Set<string>();
+const noteWarning = ({ name }: Error) => warned.add(name);
+process.on("warning", noteWarning);
 
 const paymentFor = (paid: PaidMarket, quoted: CallToolResult, chain: "hedera" | "evm") => {
   const headers = new Headers({ "payment-required": encodeHeader(quoted.structuredContent as object) });
@@ -257,6 +262,11 @@ test("a payment that was settled before its tool was suspended, or its creator's
   await expectOwed();
   await moveAccount(context.db, paid.market.creator, "restore");
   expect(textOf(await callTool(client, tool, input, { "x402/payment": owed }))).toContain("Asked: hello");
+});
+
+test("an answer warns of no leak in the log", async ({ paid }) => {
+  expect((await pay(paid, tool, { text: "quietly" })).answer.isError).toBeUndefined();
+  expect([...warned]).not.toContain("MaxListenersExceededWarning");
 });
 
 test("a payment for a tool that its creator took off the market meanwhile is answered as it was bought, and a stranger's is not", async ({
