@@ -6,11 +6,13 @@ import { readQuery } from "../../http/query.ts";
 import { overview } from "../../overview.ts";
 import { listPayees } from "../../settlements/payees.ts";
 import { transactions, transactionsQuery } from "../../transactions.ts";
+import { addressOf } from "../address.ts";
 import { inEnv } from "../layout.tsx";
 import { OverviewBody } from "../overview/body.tsx";
 import type { Page, View, Visit } from "../page.ts";
 import type { ReadNeeds } from "./transactions.tsx";
 
+const parameters = ["env", "network", "days", "self"] as const;
 const daysUsually = 30;
 const payeesShown = 5;
 
@@ -37,7 +39,7 @@ export function overviewPages(context: ReadNeeds, environments: readonly Environ
           recent={recent.transactions}
           paidMost={paidMost.payees}
           to={(path) => inEnv(path, visit.env, environments)}
-          change={(changes) => changed(visit, changes)}
+          change={(changes) => addressOf(visit, parameters, changes)}
         />
       ),
     };
@@ -65,15 +67,4 @@ function readAsked({ query, env }: Visit): Asked {
     days: days === "" ? daysUsually : Math.min(365, Math.max(1, Number(days))),
     withoutSelf: query.get("self") === "hide",
   };
-}
-
-function changed({ query, path }: Visit, changes: Readonly<Record<string, string | undefined>>): string {
-  const next = new URLSearchParams(
-    ["env", "network", "days", "self"].flatMap((name) => (query.get(name) ? [[name, query.get(name) ?? ""]] : [])),
-  );
-  for (const [name, value] of Object.entries(changes)) {
-    if (value === undefined) next.delete(name);
-    else next.set(name, value);
-  }
-  return next.size === 0 ? path : `${path}?${next}`;
 }

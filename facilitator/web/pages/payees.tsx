@@ -7,11 +7,10 @@ import { Segments } from "../../../shared/page/tabs.tsx";
 import type { Reads } from "../../../shared/reads.ts";
 import { readQuery } from "../../http/query.ts";
 import { listPayees, type PayeeOrder, type PayeePage, payeesQuery } from "../../settlements/payees.ts";
+import { rowsAPage } from "../address.ts";
 import { inEnv } from "../layout.tsx";
 import type { Page, Visit } from "../page.ts";
 import { PayeeTable } from "../payee-table.tsx";
-
-const rowsAPage = 25;
 
 /** Who is paid most through this facilitator. */
 export function payeesPage(context: { readonly reads: Reads }, environments: readonly Environment[]): Page {
@@ -82,19 +81,7 @@ function Listed({ page: { payees, cursor }, sort, withoutSelf, isFirst, to }: Li
       <Card
         id="payees"
         title="Public record"
-        aside={
-          <div class="row row-tight">
-            <span class="small faint">Most</span>
-            <Segments
-              label="Most first, by"
-              tabs={orders.map(([order, label]) => ({
-                href: at({ sort: order }),
-                label,
-                isCurrent: order === sort,
-              }))}
-            />
-          </div>
-        }
+        aside={<MostBy sort={sort} at={at} />}
         bare
         foot={
           <Pagination
@@ -120,6 +107,16 @@ function Listed({ page: { payees, cursor }, sort, withoutSelf, isFirst, to }: Li
         </a>{" "}
         those are left out that the rule tells. Many payers say more than many payments.
       </p>
+    </div>
+  );
+}
+
+function MostBy({ sort, at }: { sort: PayeeOrder; at: (asked: Asked) => string }) {
+  const tabs = orders.map(([order, label]) => ({ href: at({ sort: order }), label, isCurrent: order === sort }));
+  return (
+    <div class="row row-tight">
+      <span class="small faint">Most</span>
+      <Segments label="Most first, by" tabs={tabs} />
     </div>
   );
 }

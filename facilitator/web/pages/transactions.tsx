@@ -18,12 +18,12 @@ import {
   transactionsQuery,
   unfinishedTransactions,
 } from "../../transactions.ts";
+import { addressOf, rowsAPage } from "../address.ts";
 import { inEnv } from "../layout.tsx";
 import type { Page, Visit } from "../page.ts";
 import { RecordTable } from "../record-table.tsx";
 import { networkName } from "../words.tsx";
 
-const rowsAPage = 25;
 const csvPagesMax = 10;
 
 /** What pages of the public record read from. */
@@ -89,13 +89,8 @@ function given({ query, env }: Visit, limit: number): Record<string, string> {
 }
 
 /** The same page with something of its address changed, from the first row on. */
-function changed({ query, path }: Visit, changes: Readonly<Record<string, string | undefined>>): string {
-  const next = new URLSearchParams(filters.flatMap((name) => (query.get(name) ? [[name, query.get(name) ?? ""]] : [])));
-  for (const [name, value] of Object.entries(changes)) {
-    if (value === undefined) next.delete(name);
-    else next.set(name, value);
-  }
-  return next.size === 0 ? path : `${path}?${next}`;
+function changed(visit: Visit, changes: Readonly<Record<string, string | undefined>>): string {
+  return addressOf(visit, filters, changes);
 }
 
 interface ListedProps {

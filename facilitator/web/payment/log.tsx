@@ -1,0 +1,40 @@
+/** @jsxRuntime automatic @jsxImportSource preact */
+import { Card } from "../../../shared/page/card.tsx";
+import type { PaymentStory } from "../../payments.ts";
+import { reasonMeaning } from "../../reasons.ts";
+import { clockOf } from "./stops.ts";
+import { isUnfinished } from "./unfinished.ts";
+
+/** What was done when, to the millisecond. */
+export function Log({ story }: { story: PaymentStory }) {
+  const lines: Array<readonly [Date, string, string]> = [[new Date(story.created_at), "is-ok", "Verified and claimed"]];
+  if (story.broadcastAt) lines.push([story.broadcastAt, "is-ok", "Signed, stored, sent"]);
+  if (story.finished_at !== null) {
+    const isGood = story.state === "settled";
+    lines.push([
+      new Date(story.finished_at),
+      isGood ? "is-ok" : "is-bad",
+      isGood ? "Settled as agreed" : `Failed: ${reasonMeaning(story.error_reason ?? "")?.means ?? story.error_reason}`,
+    ]);
+  }
+  return (
+    <Card id="log" title="Log">
+      <ol class="timeline">
+        {lines.map(([at, look, what]) => (
+          <li class={look}>
+            <time datetime={at.toISOString()}>{clockOf(at)}</time>
+            <span>{what}</span>
+          </li>
+        ))}
+        {isUnfinished(story) && (
+          <li class={story.state === "unknown" ? "is-maybe" : "is-now"}>
+            <time>now</time>
+            <span>
+              {story.state === "unknown" ? "No receipt seen; the chain is asked again" : "Waiting for the chain"}
+            </span>
+          </li>
+        )}
+      </ol>
+    </Card>
+  );
+}

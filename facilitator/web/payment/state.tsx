@@ -1,0 +1,69 @@
+/** @jsxRuntime automatic @jsxImportSource preact */
+import { ButtonLink } from "../../../shared/page/button.tsx";
+import { Callout } from "../../../shared/page/callout.tsx";
+import { duration } from "../../../shared/page/figures.ts";
+import { momentOf } from "../../../shared/page/time.tsx";
+import type { PaymentStory } from "../../payments.ts";
+import { reasonMeaning } from "../../reasons.ts";
+import { isUnfinished } from "./unfinished.ts";
+
+/** What the state means for the payer, and what to do. */
+export function PaymentState({ story, json, now }: { story: PaymentStory; json: string; now: Date }) {
+  const expires = new Date(story.expires_at);
+  const isOver = expires <= now;
+  const explorer = story.explorer && (
+    <ButtonLink size="small" icon="external" href={story.explorer}>
+      Open in the explorer
+    </ButtonLink>
+  );
+  if (isUnfinished(story)) {
+    const isSent = story.state !== "claimed";
+    return (
+      <div data-payment={json} data-state={`${story.state} ${story.transaction ?? ""}`}>
+        <Callout
+          tone={story.state === "unknown" ? "maybe" : "info"}
+          title={
+            isSent ? "This facilitator has not seen the end of this payment yet" : "This payment is about to be sent"
+          }
+        >
+          {isSent ? "It was sent" : "It has been claimed"}{" "}
+          {isOver ? (
+            <>and can no longer land since {momentOf(expires)}; the chain is asked what became of it. </>
+          ) : (
+            <>
+              and can still land until <b class="strong num">{momentOf(expires)}</b>, in{" "}
+              {duration(expires.getTime() - now.getTime())}.{" "}
+            </>
+          )}
+          The chain is asked again and again, and this page changes by itself. Do not pay again: post the same payment,
+          and it is settled once.
+          <div class="row">
+            <ButtonLink size="small" icon="retry" href="">
+              Ask again
+            </ButtonLink>
+            {explorer}
+          </div>
+        </Callout>
+      </div>
+    );
+  }
+  if (story.state === "settled") {
+    if (!story.landedByAnother) return null;
+    return (
+      <Callout tone="warn" title="It landed in a transaction that this facilitator did not send">
+        The money moved as agreed. Who sent it knew the payment, too.
+      </Callout>
+    );
+  }
+  const meaning = reasonMeaning(story.error_reason ?? "");
+  return (
+    <Callout tone="bad" title={meaning?.means ?? "It did not settle"}>
+      No money moved.{" "}
+      {story.retryable && !isOver
+        ? `The same payment is still good until ${momentOf(expires)}: post it again.`
+        : (meaning?.remedy ?? "Have the client make a new payment.")}{" "}
+      Reason: <code class="icode">{story.error_reason}</code>
+      {explorer && <div class="row">{explorer}</div>}
+    </Callout>
+  );
+}
