@@ -93,9 +93,11 @@ const shortDay = (day: string) => (day === "" ? "" : `${Number(day.slice(8))} ${
 export function Charts({ figures: { daily, total }, days }: FiguresProps) {
   if (total.settled + total.failed + total.rejected === 0) return null;
   const inWindow = days === 1 ? "today" : `in ${days} days`;
-  const most = daily.reduce(
-    (best, day) => (day.settled > best.settled ? day : best),
-    daily[0] ?? { day: "", settled: 0 },
+  const bars = days > barsMax ? byWeek(daily) : daily.map((day) => ({ ...day, label: shortDay(day.day) }));
+  const each = days > barsMax ? { a: "a week", names: "Week" } : { a: "a day", names: "Day" };
+  const most = bars.reduce<ChartBar | undefined>(
+    (best, bar) => (bar.settled > (best?.settled ?? 0) ? bar : best),
+    undefined,
   );
   return (
     <>
@@ -111,13 +113,13 @@ export function Charts({ figures: { daily, total }, days }: FiguresProps) {
         >
           <Bars
             id="volume-chart"
-            sentence={`USDC settled a day, ${shortDay(daily[0]?.day ?? "")} to today.`}
-            bars={daily.map(({ day, volume }) => ({
-              label: shortDay(day),
+            sentence={`USDC settled ${each.a}, ${shortDay(daily[0]?.day ?? "")} to today.`}
+            bars={bars.map(({ label, volume }) => ({
+              label,
               value: Number(volume) / 1_000_000,
               shown: [usdc(volume)],
             }))}
-            names={{ label: "Day", value: "USDC" }}
+            names={{ label: each.names, value: "USDC" }}
             hasTable={false}
           />
         </Card>
@@ -132,13 +134,13 @@ export function Charts({ figures: { daily, total }, days }: FiguresProps) {
         >
           <Bars
             id="settlements-chart"
-            sentence={`Settled a day, and above it what failed or was refused${most.settled > 0 ? `; most on ${shortDay(most.day)}` : ""}.`}
-            bars={daily.map(({ day, settled, failed, rejected }) => ({
-              label: shortDay(day),
+            sentence={`Settled ${each.a}, and above it what failed or was refused${most ? `; most on ${most.label}` : ""}.`}
+            bars={bars.map(({ label, settled, failed, rejected }) => ({
+              label,
               value: settled,
               second: failed + rejected,
             }))}
-            names={{ label: "Day", value: "Settled", second: "Failed or refused" }}
+            names={{ label: each.names, value: "Settled", second: "Failed or refused" }}
             hasTable={false}
           />
         </Card>
@@ -146,6 +148,28 @@ export function Charts({ figures: { daily, total }, days }: FiguresProps) {
       <FiguresByDay daily={daily} />
     </>
   );
+}
+
+/** More bars than this are thinner than a pixel on a phone. */
+const barsMax = 90;
+
+type ChartBar = Pick<DayFigures, "settled" | "failed" | "rejected" | "volume"> & { readonly label: string };
+
+/** Sums of seven days each, of which the last ends today: the first may be of fewer days. */
+function byWeek(daily: readonly DayFigures[]): ChartBar[] {
+  const weeks: ChartBar[] = [];
+  for (let end = daily.length; end > 0; end -= 7) {
+    const days = daily.slice(Math.max(0, end - 7), end);
+    const sum = (of: (day: DayFigures) => number) => days.reduce((total, day) => total + of(day), 0);
+    weeks.unshift({
+      label: [...new Set([shortDay(days[0]?.day ?? ""), shortDay(days.at(-1)?.day ?? "")])].join(" to "),
+      settled: sum(({ settled }) => settled),
+      failed: sum(({ failed }) => failed),
+      rejected: sum(({ rejected }) => rejected),
+      volume: days.reduce((total, { volume }) => total + volume, 0n),
+    });
+  }
+  return weeks;
 }
 
 function FiguresByDay({ daily }: Pick<Overview, "daily">) {
