@@ -53,7 +53,7 @@ export function Tiles({ figures: { total, before, daily }, days }: FiguresProps)
           note:
             asked === 0
               ? "of all that was asked to settle"
-              : `${inFigures(asked - total.settled)} of ${inFigures(asked)} asked to settle did not`,
+              : `${inFigures(total.settled)} of ${inFigures(asked)} payments settled`,
         },
         {
           name: "Settle time, p50",
