@@ -106,7 +106,7 @@ function Done({ done }: { done: ShownAgent["detail"]["figures"] }) {
         <b class="strong">{duration(done.median_ms)}</b> median
       </span>
       <span>
-        <b class="strong">{duration(done.p95_ms)}</b> slowest of 20
+        95 % within <b class="strong">{duration(done.p95_ms)}</b>
       </span>
       <span>
         <b class="strong">{figures(done.runs_30d)}</b> {done.runs_30d === 1 ? "run" : "runs"} in 30 days

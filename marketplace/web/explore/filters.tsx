@@ -156,16 +156,24 @@ function Prices({ asked: { query } }: Pick<Part, "asked">) {
     <fieldset class="stack stack-2">
       <legend class="label">Price of one run</legend>
       <div class="row row-tight">
-        <Price name="min_price" label="From" value={query.min_price} />
+        <Price name="min_price" label="From" empty="0" value={query.min_price} />
         <span class="faint">to</span>
-        <Price name="max_price" label="To" value={query.max_price} />
+        <Price name="max_price" label="To" empty="any" value={query.max_price} />
       </div>
       <p class="help">Credits. One is a cent.</p>
     </fieldset>
   );
 }
 
-function Price({ name, label, value }: { name: string; label: string; value: number | undefined }) {
+interface PriceProps {
+  readonly name: string;
+  readonly label: string;
+  /** What an empty field stands for. */
+  readonly empty: string;
+  readonly value: number | undefined;
+}
+
+function Price({ name, label, empty, value }: PriceProps) {
   return (
     <>
       <label class="vh" for={name}>
@@ -179,6 +187,7 @@ function Price({ name, label, value }: { name: string; label: string; value: num
           name={name}
           type="number"
           inputMode="numeric"
+          placeholder={empty}
           min={0}
           max={priceMax}
           step={1}

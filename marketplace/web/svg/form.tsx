@@ -48,7 +48,7 @@ export function WorkbenchForm(props: FormProps) {
         <p class="small faint for-trace if-scripts">
           None at hand?{" "}
           <button type="button" class="link link-button" data-sample={props.sample}>
-            Take a lighthouse
+            Use an example
           </button>
         </p>
         <div class="for-draw">
