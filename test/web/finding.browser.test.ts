@@ -97,7 +97,7 @@ describe("/explore", () => {
     await expect.poll(() => show.isVisible()).toBe(true);
     await page.keyboard.press("Escape");
     await expect.poll(() => show.isVisible()).toBe(false);
-    expect(await page.evaluate(() => document.activeElement?.textContent)).toBe("Filters");
+    await expect.poll(() => page.evaluate(() => document.activeElement?.textContent)).toBe("Filters");
     expect(complaints.filter((text) => !text.includes("ERR_ABORTED"))).toEqual([]);
     await close();
   });
