@@ -1,10 +1,11 @@
 import { z } from "zod";
 import { formatUnits } from "../shared/amounts.ts";
+import { countingOf, countingShape } from "../shared/counting.ts";
 import { type DurabilityWatch, durabilityShape } from "../shared/durability.ts";
 import { leavingShape } from "../shared/leaving.ts";
 import type { Database } from "../shared/postgres.ts";
 import { type Reads, readsShape } from "../shared/reads.ts";
-import { countingOf, countingShape, type ValkeyCounts } from "../shared/valkey-counts.ts";
+import type { ValkeyCounts } from "../shared/valkey-counts.ts";
 import type { Config } from "./config.ts";
 import type { SchemeRegistry } from "./schemes/registry.ts";
 import type { LostSettlements } from "./settlements/lost-settlements.ts";

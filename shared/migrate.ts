@@ -1,5 +1,5 @@
 import { setTimeout as pause } from "node:timers/promises";
-import knex from "knex";
+import type { Knex } from "knex";
 import pg from "pg";
 import { ConfigError } from "./env.ts";
 
@@ -32,6 +32,8 @@ interface Online {
 /** Brings a database to the newest schema. Another copy that wants to meanwhile waits, and finds it done. */
 export async function migrate(url: string, migrations: readonly Migration[]): Promise<string[]> {
   if ((await missingMigrations(url, migrations)).length === 0) return [];
+  // Most starts have nothing to migrate.
+  const { default: knex } = await import("knex");
   const guard = await clientOf(url);
   const db = knex({ client: "pg", connection: url, pool: { min: 0, max: 2 } });
   try {
@@ -85,7 +87,7 @@ interface Schema {
 }
 
 /** On a database that is empty, whose locks keep no query waiting. */
-async function runTogether(db: knex.Knex, migrations: readonly Migration[]): Promise<string[]> {
+async function runTogether(db: Knex, migrations: readonly Migration[]): Promise<string[]> {
   const together = migrations.map((migration) => ({ name: migration.name, sql: sqlOf(migration) }));
   const [, applied] = (await db.migrate.latest(configOf(together))) as [number, string[]];
   return applied;
@@ -102,7 +104,7 @@ function withoutTooEarly(migrations: readonly Migration[], missing: readonly str
 }
 
 /** Each step commits before the next begins: what one locks is free again. */
-async function runEach(db: knex.Knex, migrations: readonly Migration[], missing: readonly string[]): Promise<string[]> {
+async function runEach(db: Knex, migrations: readonly Migration[], missing: readonly string[]): Promise<string[]> {
   const names = migrations.map(({ name }) => name).filter((name) => missing.includes(name));
   for (const _ of names) await untilUnblocked(() => db.migrate.up(configOf(migrations)), db, migrations);
   return names;
@@ -112,11 +114,7 @@ async function runEach(db: knex.Knex, migrations: readonly Migration[], missing:
  * A statement that waits for a lock makes every statement after it wait as well. So a step waits a moment only, gives up, and is begun
  * again, until what it waited for has ended.
  */
-async function untilUnblocked(
-  run: () => Promise<unknown>,
-  db: knex.Knex,
-  migrations: readonly Migration[],
-): Promise<void> {
+async function untilUnblocked(run: () => Promise<unknown>, db: Knex, migrations: readonly Migration[]): Promise<void> {
   for (let attempt = 1; ; attempt += 1) {
     try {
       // The lock around all of this dies with its holder; knex's own row would outlive a migration that was killed.
@@ -134,11 +132,11 @@ const lockNotAvailable = "55P03";
 const lockTimeoutMs = 2_000;
 const attemptsMax = 30;
 
-function configOf(migrations: readonly Migration[]): knex.Knex.MigratorConfig {
+function configOf(migrations: readonly Migration[]): Knex.MigratorConfig {
   return { migrationSource: asSource(migrations), disableMigrationsListValidation: true };
 }
 
-function asSource(migrations: readonly Migration[]): knex.Knex.MigrationSource<Migration> {
+function asSource(migrations: readonly Migration[]): Knex.MigrationSource<Migration> {
   return {
     getMigrations: async () => [...migrations],
     getMigrationName: (migration) => migration.name,
@@ -150,12 +148,12 @@ function asSource(migrations: readonly Migration[]): knex.Knex.MigrationSource<M
   };
 }
 
-async function runInTransaction(db: knex.Knex, { sql }: InTransaction): Promise<void> {
+async function runInTransaction(db: Knex, { sql }: InTransaction): Promise<void> {
   await db.raw(`set local lock_timeout = ${lockTimeoutMs}`);
   await db.raw(sql);
 }
 
-async function runOnline(db: knex.Knex, { online }: Online): Promise<void> {
+async function runOnline(db: Knex, { online }: Online): Promise<void> {
   for (const statement of online) await db.raw(statement);
 }
 

@@ -6,7 +6,7 @@ import type { Disposer } from "./process.ts";
 import { openReads, type Reads } from "./reads.ts";
 import { Tracing } from "./tracing.ts";
 import type { ValkeyConfig } from "./valkey.ts";
-import { startValkeyCounts, type ValkeyCounts } from "./valkey-counts.ts";
+import type { ValkeyCounts } from "./valkey-counts.ts";
 
 /** What both services stand on: the database, migrated where the configuration says so, its replica, shared counts, and where spans go. */
 export async function openStores(
@@ -22,8 +22,14 @@ export async function openStores(
   const db = connect(url, pool);
   disposer.add(() => db.end());
   const reads = openReads(db, { url: config.databaseReadUrl, log, ...pool }, disposer);
-  const valkey = await startValkeyCounts(config.valkey, { name, log }, disposer);
+  const valkey = config.valkey && (await countIn(config.valkey, { name, log }, disposer));
   return { tracing, db, reads, valkey };
+}
+
+/** Its client is loaded only where one is named: most starts need none. */
+async function countIn(...given: Parameters<typeof import("./valkey-counts.ts").startValkeyCounts>) {
+  const { startValkeyCounts } = await import("./valkey-counts.ts");
+  return startValkeyCounts(...given);
 }
 
 interface Stores {

@@ -1,11 +1,11 @@
 import type { ClientRateLimitInfo, Options } from "express-rate-limit";
 import { type RedisReply, RedisStore } from "rate-limit-redis";
-import { z } from "zod";
 import type { Log } from "./log.ts";
 import { Counter, type Family, Gauge } from "./metrics.ts";
 import type { Disposer } from "./process.ts";
 import { type RequestCounts, windowMs } from "./rate-limit.ts";
-import { connect, type ValkeyClient, type ValkeyConfig } from "./valkey.ts";
+import type { ValkeyConfig } from "./valkey.ts";
+import { connect, type ValkeyClient } from "./valkey-client.ts";
 
 /** All that the store reads of them. */
 const windowOptions = { windowMs } as Options;
@@ -141,13 +141,12 @@ export class ValkeyCounts implements RequestCounts {
   }
 }
 
-/** Those that the configuration asks for, connected where that takes a moment only. */
+/** Connected where that takes a moment only. */
 export async function startValkeyCounts(
-  config: ValkeyConfig | undefined,
+  config: ValkeyConfig,
   options: { readonly name: string; readonly log: Log },
   disposer: Disposer,
-): Promise<ValkeyCounts | undefined> {
-  if (!config) return undefined;
+): Promise<ValkeyCounts> {
   const counts = new ValkeyCounts(config, options);
   disposer.add(() => counts.stop());
   await counts.start();
@@ -160,22 +159,4 @@ function within<T>(ms: number, work: Promise<T>): Promise<T> {
     const timer = setTimeout(() => setImmediate(reject, new Error(`no answer within ${ms} ms`)), ms);
     work.then(resolve, reject).finally(() => clearTimeout(timer));
   });
-}
-
-/** Where the limits on requests are counted, as `/health` tells it. */
-export interface Counting {
-  readonly store: "database" | "valkey";
-  readonly shared: boolean;
-}
-
-export const countingShape = z
-  .object({
-    store: z.enum(["database", "valkey"]),
-    shared: z.boolean().describe("False while the Valkey does not answer, and each copy counts alone."),
-  })
-  .describe("Where the limits on requests are counted. Those that guard money are always in the database.")
-  .meta({ id: "Counting" });
-
-export function countingOf(valkey: ValkeyCounts | undefined): Counting {
-  return valkey ? { store: "valkey", shared: valkey.isShared } : { store: "database", shared: true };
 }

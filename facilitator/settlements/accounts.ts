@@ -1,4 +1,4 @@
-import { checksumAddress, isAddress } from "viem";
+import { getAddress, isAddress } from "viem/utils";
 import { toSafeNumber } from "../../shared/amounts.ts";
 import type { Environment } from "../../shared/networks.ts";
 import type { Queryable } from "../../shared/postgres.ts";
@@ -74,5 +74,5 @@ export async function counterparties(
 
 /** An EVM address as it was written and as the record writes it; anything else as it is. */
 export function spellingsOf(account: string): readonly string[] {
-  return isAddress(account, { strict: false }) ? [...new Set([checksumAddress(account), account])] : [account];
+  return isAddress(account, { strict: false }) ? [...new Set([getAddress(account), account])] : [account];
 }

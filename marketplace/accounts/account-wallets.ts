@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { getAddress, isAddress } from "viem";
+import { getAddress, isAddress } from "viem/utils";
 import { ApiError } from "../../shared/errors.ts";
 import { type Database, inTransaction, type Queryable } from "../../shared/postgres.ts";
 import type { Config } from "../config.ts";

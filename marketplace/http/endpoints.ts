@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { type Counting, countingOf, countingShape } from "../../shared/counting.ts";
 import { covering } from "../../shared/covering.ts";
 import { type Durability, durabilityExample, durabilityShape } from "../../shared/durability.ts";
 import { jsonAnswer, notModified } from "../../shared/endpoint.ts";
@@ -8,7 +9,6 @@ import { leavingShape } from "../../shared/leaving.ts";
 import type { Database } from "../../shared/postgres.ts";
 import { type ReadsNow, readsShape } from "../../shared/reads.ts";
 import { securityTxtEndpoint } from "../../shared/security-contact.ts";
-import { type Counting, countingOf, countingShape } from "../../shared/valkey-counts.ts";
 import type { Config } from "../config.ts";
 import { cachedHealth, type Health } from "../health.ts";
 import type { MetricsNeeds } from "../metrics.ts";
