@@ -33,7 +33,11 @@ function jobsOf(context: Context): readonly Job[] {
     { name: "ask closed networks again", everyMs: retryClosedMs, run: () => schemes.openClosed(log) },
     { name: "say that this copy is up", everyMs: 15_000, run: () => heartbeats.beat() },
     { name: "reconcile unfinished payments", everyMs: 1_000, run: () => reconcile({ store, schemes, events, log }) },
-    { name: "search for settlements that the database lost", everyMs: 15_000, run: () => lostSettlements.search() },
+    ...schemes.all.map(({ network }) => ({
+      name: `search for settlements that the database lost on ${network}`,
+      everyMs: 15_000,
+      run: (stopping: AbortSignal) => lostSettlements.search(network, stopping),
+    })),
     // What waits counts in the figures; together more of it falls on one row.
     { name: "roll up settlements", everyMs: 5_000, run: rollUp },
     { name: "refresh daily figures", everyMs: minuteMs, run: figures },

@@ -65,12 +65,16 @@ interface Member {
 }
 
 /** Some at a time: a network may have hundreds of fee payers. */
-export async function eachOf<T>(items: readonly T[], run: (item: T) => Promise<unknown>): Promise<void> {
+export async function eachOf<T>(
+  items: readonly T[],
+  run: (item: T) => Promise<unknown>,
+  atOnce = atOnceMax,
+): Promise<void> {
   const waiting = items.values();
   const work = async () => {
     for (const item of waiting) await run(item);
   };
-  await Promise.all(Array.from({ length: atOnceMax }, work));
+  await Promise.all(Array.from({ length: atOnce }, work));
 }
 
 const atOnceMax = 8;

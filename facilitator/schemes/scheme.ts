@@ -48,7 +48,7 @@ export interface Scheme<P extends Payment = Payment> {
   /** What the chain says about a payment that was claimed and not seen to end, whether or not anything is known to be sent. */
   find(unfinished: Unfinished): Promise<Outcome>;
   /** Searches the chain for settlements that the fee payers of this copy sent and the database may have lost, a bounded way further. */
-  searchSent(log: SearchLog): Promise<void>;
+  searchSent(log: SearchLog, stopping: AbortSignal): Promise<void>;
   /** What the network charged for a transaction, base units of its own token; undefined where it does not say. Throws NetworkAwayError. */
   networkFee(transaction: string): Promise<bigint | undefined>;
   /** Each fee payer's balance as last read; with a payment, of those that may pay its fee. */

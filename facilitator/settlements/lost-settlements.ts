@@ -22,17 +22,13 @@ export class LostSettlements implements SearchLog {
     return this.#foundAgain;
   }
 
-  /** Searches each network a bounded way further. One that does not answer is searched later. */
-  async search(): Promise<void> {
+  /** Searches a network a bounded way further. One that does not answer is searched later. */
+  async search(network: string, stopping: AbortSignal): Promise<void> {
     const { schemes, db, log } = this.#needs;
-    await Promise.all(
-      schemes.all.map(async ({ network }) => {
-        await schemes
-          .openOn(network)
-          ?.searchSent(this)
-          .catch((err) => log.warn({ err, network }, "settlements that may be lost could not be searched for"));
-      }),
-    );
+    await schemes
+      .openOn(network)
+      ?.searchSent(this, stopping)
+      .catch((err) => log.warn({ err, network }, "settlements that may be lost could not be searched for"));
     const { rows } = await db.query(
       `select network, sum(found_again)::int as payments, max(last_found_at) as last_at
          from searched_settlements group by network order by network`,

@@ -1,8 +1,21 @@
 import { Client, Hbar, PrivateKey, TransferTransaction } from "@hashgraph/sdk";
 import pg from "pg";
-import { createWalletClient, encodeFunctionData, type Hex, http, publicActions } from "viem";
-import { privateKeyToAccount } from "viem/accounts";
+import supertest from "supertest";
+import {
+  createTestClient,
+  createWalletClient,
+  encodeFunctionData,
+  type Hex,
+  http,
+  parseEther,
+  publicActions,
+} from "viem";
+import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { expect } from "vitest";
+import { createContext } from "../../facilitator/compose.ts";
+import { readConfig } from "../../facilitator/config.ts";
+import type { Context } from "../../facilitator/context.ts";
+import { createServer } from "../../facilitator/server.ts";
 import { usdcStandIn } from "../../infra/local-evm/artifacts.ts";
 import type { LocalHedera } from "../../infra/local-hedera/local-hedera.ts";
 import { documented } from "../support/documented.ts";
@@ -10,17 +23,36 @@ import type { EvmSetting } from "../support/evm-facilitator.ts";
 import { paymentBody } from "../support/evm-payments.ts";
 import { startFacilitator } from "../support/facilitator.ts";
 import { chainsTest } from "../support/fixtures.ts";
-import { keptAll, perFile } from "../support/part.ts";
+import { kept, keptAll, perFile } from "../support/part.ts";
+import { freshDatabase } from "../support/postgres.ts";
+import { startRpcProxy } from "../support/rpc-proxy.ts";
+import { statementVariables } from "../support/statements.ts";
 import { buyerOf, newBuyer, signedPayment, type Terms } from "./exact-hedera/setting.ts";
 
 let evm: EvmSetting;
 let ledger: LocalHedera;
 let copies: Array<Awaited<ReturnType<typeof startFacilitator>>>;
 
-const test = chainsTest().extend("copies", perFile, ({ forBoth }, { onCleanup }) => {
-  const variables = { ...forBoth, HEDERA_TESTNET_ASSETS: "0.0.429274,0.0.0" };
-  return keptAll([startFacilitator(variables).then(documented), startFacilitator(variables)], onCleanup);
-});
+const test = chainsTest()
+  .extend("copies", perFile, ({ forBoth }, { onCleanup }) => {
+    const variables = { ...forBoth, HEDERA_TESTNET_ASSETS: "0.0.429274,0.0.0" };
+    return keptAll([startFacilitator(variables).then(documented), startFacilitator(variables)], onCleanup);
+  })
+  .extend("proxy", perFile, ({ setting }, { onCleanup }) => kept(startRpcProxy(setting.chain.rpcUrl), onCleanup))
+  // With a database and a fee payer of its own, and nothing in the background.
+  .extend("still", perFile, async ({ setting, proxy }, { onCleanup }) => {
+    const key = generatePrivateKey();
+    await setting.chain.fund(privateKeyToAccount(key).address, { wei: parseEther("1") });
+    const own = {
+      FACILITATOR_DATABASE_URL: await freshDatabase("facilitator"),
+      EIP155_84532_SIGNERS: key,
+      EIP155_84532_RPC_URL: proxy.url,
+    };
+    const variables = { LOG_LEVEL: "silent", ...statementVariables, ...setting.variables, ...own };
+    const context = await kept(createContext(readConfig(variables)), onCleanup);
+    await context.schemes.start(context.log);
+    return context;
+  });
 test.beforeAll(async ({ setting, ledger: ownLedger, copies: started }) => {
   evm = setting;
   ledger = ownLedger;
@@ -29,11 +61,13 @@ test.beforeAll(async ({ setting, ledger: ownLedger, copies: started }) => {
   while ((await marks()).length < 2) await search();
 });
 
-const search = () =>
-  Promise.all([...copies, ...copies].map(({ context: { lostSettlements } }) => lostSettlements.search()));
+const never = new AbortController().signal;
+const searchBy = ({ schemes, lostSettlements }: Pick<Context, "schemes" | "lostSettlements">) =>
+  Promise.all(schemes.all.map(({ network }) => lostSettlements.search(network, never)));
+const search = () => Promise.all([...copies, ...copies].map(({ context }) => searchBy(context)));
 const db = () => copies[0]!.context.db;
-const marks = async () =>
-  (await db().query("select network, fee_payer, searched_until, next_nonce from searched_settlements")).rows;
+const marks = async (on: Pick<pg.Client, "query"> = db()) =>
+  (await on.query("select network, fee_payer, searched_until, next_nonce from searched_settlements")).rows;
 
 const onEvm = async () => paymentBody(await evm.fundedBuyer(), evm.terms);
 async function onHedera(terms: Partial<Terms> = {}) {
@@ -80,9 +114,9 @@ const rows = async (transactions: readonly string[]) =>
       [transactions],
     )
   ).rows;
-const recorded = async (transactions: readonly string[]) =>
+const recorded = async (transactions: readonly string[], on: Pick<pg.Client, "query"> = db()) =>
   (
-    await db().query(
+    await on.query(
       `select network, status, kind, payer, pay_to, asset, amount_atomic, tx_id from transactions
         where tx_id = any ($1) order by tx_id`,
       [transactions],
@@ -221,4 +255,39 @@ test("a copy that dies while it records what it found leaves nothing half done: 
   expect((await rows(transactions)).map(({ state }) => state)).toEqual(["settled", "settled"]);
   expect(await recorded(transactions)).toHaveLength(2);
   expect(await foundAgain()).toBe(countBefore + 2);
+});
+
+test("what was lost in blocks far apart is found in one search, which reads no further once the rest is whole", async ({
+  still,
+  proxy,
+}) => {
+  const app = createServer(still);
+  const searchOnce = async () => {
+    for (const { run } of still.schemes.upkeep) await run();
+    await searchBy(still);
+  };
+  const settle = async () => {
+    const { body } = await supertest(app)
+      .post("/settle")
+      .send(await onEvm());
+    expect(body).toMatchObject({ success: true });
+    return body.transaction as string;
+  };
+  const tester = createTestClient({ mode: "anvil", transport: http(evm.chain.rpcUrl) }).extend(publicActions);
+  await searchOnce();
+  const before = await marks(still.db);
+  const lost = [await settle()];
+  await tester.mine({ blocks: 150 });
+  lost.push(await settle());
+  await tester.mine({ blocks: 400 });
+  await settle();
+  // It searches up to what was newest at its look before.
+  await searchOnce();
+  const newest = await tester.getBlockNumber();
+  await forget(before, lost, still.db);
+  const asked = proxy.counts.get("eth_getBlockByNumber") ?? 0;
+  await searchOnce();
+  expect(await recorded(lost, still.db)).toHaveLength(2);
+  expect(await marks(still.db)).toMatchObject([{ searched_until: newest }]);
+  expect((proxy.counts.get("eth_getBlockByNumber") ?? 0) - asked).toBeLessThan(250);
 });

@@ -65,7 +65,7 @@ export function createExactEvm(config: EvmConfig, needs: SchemeNeeds): Scheme<Ev
       return claiming.claim ? follow(submitting, payment, sending, deadline) : "unclaimed";
     },
     find: (unfinished) => findOutcome(chain, config, unfinished),
-    searchSent: (log) => sent.search(log, payers.leased),
+    searchSent: (log, stopping) => sent.search(log, payers.leased, stopping),
     networkFee: async (transaction) => feeOf(await orNetworkAway(chain.receipt(transaction))),
     balances: () => payers.balances,
     async start() {

@@ -1,5 +1,7 @@
+import { setTimeout as pause } from "node:timers/promises";
 import { getAddress } from "viem/utils";
-import type { SearchLog, SearchMark, SentSettlement } from "../scheme.ts";
+import { eachOf } from "../fee-payer-rounds.ts";
+import type { SearchedRange, SearchLog, SearchMark, SentSettlement } from "../scheme.ts";
 import type { EvmChain, SentTransaction } from "./chain.ts";
 import type { EvmConfig } from "./config.ts";
 import { readTransferCall } from "./eip3009.ts";
@@ -9,8 +11,9 @@ import { paysAsAgreed } from "./transfers.ts";
 
 /**
  * What our fee payers settled and the database does not know any more. Where as many settlements are on record as a fee payer used
- * nonces, nothing is missing; else the blocks are read, and each of its transactions that is not on record is held against
- * the token's own events. What is searched was final some time ago, so that any node behind the address has it.
+ * nonces, nothing is missing; else the blocks are read, a portion at a time until the rest is whole, and each of its transactions that is
+ * not on record is held against the token's own events. What is searched was final some time ago, so that any node behind the address
+ * has it.
  */
 export class SentSearch {
   readonly #needs: Needs;
@@ -21,7 +24,7 @@ export class SentSearch {
     this.#needs = needs;
   }
 
-  async search(log: SearchLog, feePayers: readonly string[]): Promise<void> {
+  async search(log: SearchLog, feePayers: readonly string[], stopping: AbortSignal): Promise<void> {
     const { chain, config } = this.#needs;
     const { number: newest } = await chain.latestBlock();
     const isFirstLook = this.#seen === undefined;
@@ -36,11 +39,20 @@ export class SentSearch {
       const to = ends.find(({ feePayer }) => feePayer === from.feePayer);
       return to && isWorthIt(from, to) ? [{ from, to }] : [];
     });
-    if (ranges.length === 0) return;
-    const complete = await log.moveOn(config.network, ranges);
-    const blocks = new Blocks(chain, feePayers);
-    for (const { from, to } of ranges) {
-      if (!complete.has(from.feePayer)) await this.#readBlocks(log, blocks, from, to);
+    await this.#searchRanges(log, ranges, stopping);
+  }
+
+  /** All of them end at the same block. */
+  async #searchRanges(log: SearchLog, ranges: readonly SearchedRange[], stopping: AbortSignal): Promise<void> {
+    let left = ranges;
+    for (let portion = 0; left.length > 0; portion += 1) {
+      const whole = await log.moveOn(this.#needs.config.network, left);
+      left = left.filter(({ from }) => !whole.has(from.feePayer));
+      if (left.length === 0 || portion === portionsMax) return;
+      // Whoever needs the node for a payment gets a turn.
+      if (portion > 0) await pause(restMs, undefined, { signal: stopping }).catch(() => {});
+      if (stopping.aborted) return;
+      left = await this.#readPortion(log, left);
     }
   }
 
@@ -53,17 +65,37 @@ export class SentSearch {
     );
   }
 
-  async #readBlocks(log: SearchLog, blocks: Blocks, from: SearchMark, to: SearchMark): Promise<void> {
-    const { network } = this.#needs.config;
-    const sent: SentTransaction[] = [];
-    let last = from.until;
-    while (last < to.until) {
-      const inBlock = await blocks.read(last + 1n);
-      if (!inBlock) break;
-      last += 1n;
-      sent.push(...inBlock.filter((one) => one.from === from.feePayer.toLowerCase()));
+  /** The next blocks of those that are least far, read once for all of them. Answers what is left of each after that. */
+  async #readPortion(log: SearchLog, ranges: readonly SearchedRange[]): Promise<readonly SearchedRange[]> {
+    const first = ranges.map(({ from }) => from.until).reduce(min) + 1n;
+    const last = ranges.map(({ to }) => to.until).reduce(min, first + BigInt(portionBlocks) - 1n);
+    const numbers = Array.from({ length: Number(last - first) + 1 }, (_, at) => first + BigInt(at));
+    const senders = new Set(ranges.map(({ from }) => from.feePayer.toLowerCase()));
+    const blocks = new Map<bigint, readonly SentTransaction[]>();
+    await eachOf(
+      numbers,
+      async (number) => blocks.set(number, await this.#needs.chain.sentIn(number, senders)),
+      atOnce,
+    );
+    const left: SearchedRange[] = [];
+    for (const range of ranges) {
+      const { from, to } = range;
+      const own = numbers.filter((number) => number > from.until).flatMap((number) => blocks.get(number) ?? []);
+      const sent = own.filter((one) => one.from === from.feePayer.toLowerCase());
+      const reached = from.until < last ? await this.#conclude(log, range, last, sent) : from;
+      if (reached && reached.until < to.until) left.push({ from: reached, to });
     }
-    if (last === from.until) return;
+    return left;
+  }
+
+  /** Records what is missing of what was sent in a range up to a block, and answers its new mark; undefined when another copy moved it. */
+  async #conclude(
+    log: SearchLog,
+    { from, to }: SearchedRange,
+    last: bigint,
+    sent: readonly SentTransaction[],
+  ): Promise<SearchMark | undefined> {
+    const { network } = this.#needs.config;
     const hashes = sent.map(({ hash }) => hash);
     const known = await log.onRecord(network, hashes);
     const unknown = sent.filter(({ hash }) => !known.has(hash));
@@ -72,7 +104,9 @@ export class SentSearch {
     );
     const used = sent.at(-1);
     const nextNonce = last === to.until ? to.nextNonce : used ? used.nonce + 1n : from.nextNonce;
-    await log.conclude(network, { from, to: { ...from, until: last, nextNonce } }, { settlements, known: [...known] });
+    const reached = { ...from, until: last, nextNonce };
+    const found = { settlements, known: [...known] };
+    return (await log.conclude(network, { from, to: reached }, found)) ? reached : undefined;
   }
 
   /** Undefined for a transaction that is no settlement, or moved nothing. */
@@ -101,34 +135,17 @@ export class SentSearch {
   }
 }
 
-/** Read once for all fee payers, and no more than so many in one search. */
-class Blocks {
-  readonly #chain: EvmChain;
-  readonly #senders: ReadonlySet<string>;
-  readonly #read = new Map<bigint, readonly SentTransaction[]>();
-
-  constructor(chain: EvmChain, feePayers: readonly string[]) {
-    this.#chain = chain;
-    this.#senders = new Set(feePayers.map((address) => address.toLowerCase()));
-  }
-
-  /** Undefined when enough was read. */
-  async read(number: bigint): Promise<readonly SentTransaction[] | undefined> {
-    const known = this.#read.get(number);
-    if (known || this.#read.size >= blocksMax) return known;
-    const sent = await this.#chain.sentIn(number, this.#senders);
-    this.#read.set(number, sent);
-    return sent;
-  }
-}
-
 /** Where nothing was sent, the mark is moved now and then. */
 function isWorthIt(from: SearchMark, to: SearchMark): boolean {
   return to.until > from.until && (to.nextNonce !== from.nextNonce || to.until - from.until >= idleBlocks);
 }
 
 const min = (one: bigint, other: bigint) => (one < other ? one : other);
-const blocksMax = 100;
+/** A search reads a thousand blocks at most: so many at a time, and a rest after each portion. */
+const portionsMax = 10;
+const portionBlocks = 100;
+const atOnce = 4;
+const restMs = 1_000;
 const idleBlocks = 50n;
 
 interface Needs {

@@ -45,7 +45,7 @@ export function createExactHedera(config: HederaConfig, needs: SchemeNeeds): Sch
     insufficient: (message) => invalid("preflight_failed", `insufficient_balance: ${message}`),
     submit: (payment, claim, deadline) => submit(chain, payment, claim, deadline),
     find: (unfinished) => find(chain, unfinished),
-    searchSent: (log) => sent.search(log, feePayers.leased),
+    searchSent: (log, stopping) => sent.search(log, feePayers.leased, stopping),
     networkFee: async (transaction) => {
       const records = await mirror.records(transaction);
       return (records.find(({ result }) => result === "SUCCESS") ?? records[0])?.fee;

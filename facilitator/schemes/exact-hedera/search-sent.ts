@@ -17,7 +17,7 @@ export class SentSearch {
     this.#needs = needs;
   }
 
-  async search(log: SearchLog, feePayers: readonly string[]): Promise<void> {
+  async search(log: SearchLog, feePayers: readonly string[], stopping: AbortSignal): Promise<void> {
     const { network } = this.#needs.config;
     const [anyone] = feePayers;
     if (anyone === undefined) return;
@@ -33,6 +33,7 @@ export class SentSearch {
     if (until === undefined) return;
     const budget = { pages: pagesMax };
     for (const mark of marks) {
+      if (stopping.aborted) return;
       if (mark.until < until) await this.#readPages(log, mark, until, budget);
     }
   }
