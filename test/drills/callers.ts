@@ -2,6 +2,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { HTTPFacilitatorClient } from "@x402/core/server";
 import { ExactEvmScheme } from "@x402/evm/exact/client";
 import { wrapFetchWithPaymentFromConfig } from "@x402/fetch";
+import { between } from "../bench/soak/chance.ts";
 import type { World } from "../bench/soak/world.ts";
 import { paymentBody } from "../support/evm-payments.ts";
 import { connectMcp } from "../support/mcp.ts";
@@ -94,7 +95,7 @@ export class Callers {
       await call().catch((error: Error) => {
         tally.failures.push(`${new Date().toISOString()} ${error.message} ${String(error.cause ?? "")}`.slice(0, 400));
       });
-      await pause(20);
+      await pause(between(0, 40));
     }
   }
 }

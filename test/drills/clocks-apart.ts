@@ -1,6 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { startMockModels } from "../../infra/mock-models/server.ts";
 import { connect } from "../../shared/postgres.ts";
+import { shuffled } from "../bench/soak/chance.ts";
 import { allEnded } from "../bench/soak/chaos.ts";
 import { startWorld } from "../bench/soak/world.ts";
 import { Service } from "../support/service.ts";
@@ -9,10 +10,9 @@ import { marketVariables, openMarket } from "./soak/market.ts";
 import { isDelivered, Shoppers } from "./soak/shoppers.ts";
 import { problemsOf } from "./soak/verdict.ts";
 
-const apartMs = [5_000, -5_000] as const;
-
 /** One copy of each service is five seconds ahead, the other five behind; buyers call either, on both networks. */
 export async function hold(): Promise<Seen> {
+  const apartMs = shuffled([5_000, -5_000]);
   const world = await startWorld({ blocksEverySecond: false });
   const model = await startMockModels({ apiKey: "soak" });
   const stops: Array<() => Promise<unknown>> = [() => world.stop(), () => model.stop()];

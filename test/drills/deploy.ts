@@ -5,6 +5,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { promisify } from "node:util";
 import { projectDirectory } from "../../infra/dev/settings.ts";
 import { freePort } from "../../infra/free-port.ts";
+import { between, shuffled } from "../bench/soak/chance.ts";
 import { startWorld, type World } from "../bench/soak/world.ts";
 import { Service } from "../support/service.ts";
 import { seedAgents, startAgentBackends } from "./agents.ts";
@@ -121,10 +122,10 @@ async function replaceCopies({ debian, databases, world, stops, note }: Setting)
   callers.start(1);
   await pause(3_000);
   await databases.backUp(roles);
-  for (const copy of Object.values(copies)) {
+  for (const copy of shuffled(Object.values(copies))) {
     await copy.stop();
     await copy.start();
-    await pause(checkEveryMs + 500);
+    await pause(checkEveryMs + between(500, 1_500));
   }
   await callers.stop();
   const { text, failed, problems } = await verdict(callers, world, seeded.wallet);
@@ -170,7 +171,7 @@ async function failOver({ databases, world, stops, note }: Setting): Promise<rea
   const daemons = [daemon];
   const payers = new Payers(world, daemons);
   payers.start();
-  await pause(3_000);
+  await pause(between(2_000, 5_000));
   const killedAt = performance.now();
   await one.kill();
   await two.stop();

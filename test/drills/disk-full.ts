@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { promisify } from "node:util";
 import { startPostgres } from "../../infra/dev/postgres.ts";
+import { between } from "../bench/soak/chance.ts";
 import { startWorld } from "../bench/soak/world.ts";
 import { Service } from "../support/service.ts";
 import { CannotDrillError } from "./debian.ts";
@@ -32,11 +33,11 @@ export async function hold(): Promise<Seen> {
     }
     const payers = new Payers(world, daemons);
     payers.start();
-    await pause(4_000);
+    await pause(between(3_000, 6_000));
     await disk.fill();
     const filledAt = performance.now();
     await untilFull(postgres.urlOf("postgres"));
-    await pause(5_000);
+    await pause(between(5_000, 9_000));
     const toldWhileFull = payers.toldAtMs.filter((at) => at > performance.now() - 4_000).length;
     const answers = await Promise.all(daemons.map(({ url }) => fetch(`${url}/readyz`).then(({ status }) => status)));
     await disk.empty();

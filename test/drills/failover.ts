@@ -1,4 +1,5 @@
 import { setTimeout as pause } from "node:timers/promises";
+import { between } from "../bench/soak/chance.ts";
 import { startWorld, type World } from "../bench/soak/world.ts";
 import { Service } from "../support/service.ts";
 import { startBalancer } from "./balancer.ts";
@@ -19,12 +20,13 @@ export async function drill(): Promise<boolean> {
   let held = true;
   for (const mode of modes) {
     if (wanted !== undefined && wanted !== mode) continue;
-    const { told, missing, foundAgain, onChain, recorded, exits, withoutWritesMs } = await failOver(mode);
+    const { told, missing, foundAgain, onChain, recorded, exits, withoutWritesMs, lostForMs } = await failOver(mode);
     const isExact = exits === 0 && onChain === told && recorded === onChain;
     const isWhole = mode === "asynchronous" || (missing === 0 && foundAgain === 0);
     held &&= isExact && isWhole;
     const counts = [told, missing, foundAgain, onChain, recorded, exits].map(String);
-    rows.push([mode, ...counts, (withoutWritesMs / 1_000).toFixed(1)]);
+    const times = [withoutWritesMs, lostForMs].map((ms) => (ms === undefined ? "-" : (ms / 1_000).toFixed(1)));
+    rows.push([mode, ...counts, ...times]);
   }
   const header = [
     "replication",
@@ -35,6 +37,7 @@ export async function drill(): Promise<boolean> {
     "recorded",
     "exits",
     "s without writes",
+    "s until found",
   ];
   process.stdout.write(`\n${tableOf(header, rows)}`);
   return held;
@@ -51,6 +54,8 @@ interface Result {
   readonly recorded: number;
   readonly exits: number;
   readonly withoutWritesMs: number;
+  /** From the first success that was told by the new primary until the last of `foundAgain`. */
+  readonly lostForMs: number | undefined;
 }
 
 async function failOver(mode: (typeof modes)[number]): Promise<Result> {
@@ -98,10 +103,11 @@ async function settleThrough({ cluster, world, daemons, databaseUrl }: Setting):
   const begun = async () =>
     (await queryOnce(databaseUrl, "select from searched_settlements where network like 'eip155:%'")).rowCount !== 0;
   while (!(await begun())) await pause(500);
-  await pause(6_000);
+  await pause(between(4_000, 10_000));
   const [primary] = cluster.nodes;
   primary!.link.freeze();
-  await pause(3_000);
+  const lagMs = between(2_000, 4_000);
+  await pause(lagMs);
   const killedAt = performance.now();
   await primary!.kill();
   while (!payers.toldAtMs.some((at) => at > killedAt + 1_000)) {
@@ -109,22 +115,21 @@ async function settleThrough({ cluster, world, daemons, databaseUrl }: Setting):
       throw new Error("nothing is settled two minutes after the primary was killed");
     await pause(100);
   }
+  const writtenAgainAt = new Date();
   await pause(6_000);
   await payers.stop();
   const told = payers.told;
   // The longest time in which no payer was told anything, from when the receiver was stopped.
-  const times = payers.toldAtMs.filter((at) => at > killedAt - 3_500);
+  const times = payers.toldAtMs.filter((at) => at > killedAt - lagMs - 500);
   const withoutWritesMs = Math.max(...times.map((at, index) => (index === 0 ? 0 : at - times[index - 1]!)));
   const known = new Set(await settledIn(databaseUrl));
   const missing = told.filter(({ key }) => !known.has(key));
   const onChain = await keysOnChain(world);
   const recordedNow = async () => (await settledIn(databaseUrl)).filter((key) => onChain.has(key)).length;
-  // Each payment has a block of its own here, and a search reads a hundred blocks.
-  const giveUpAt = performance.now() + 360_000;
+  const giveUpAt = performance.now() + 120_000;
   while ((await recordedNow()) < onChain.size && performance.now() < giveUpAt) await pause(500);
   const recorded = await recordedNow();
-  const { rows } = await queryOnce(databaseUrl, "select sum(found_again)::int as payments from searched_settlements");
-  const foundAgain = rows[0].payments as number;
+  const { foundAgain, lastAt } = await searched(databaseUrl);
   // A payer who posts one of them again is told so.
   if ((await payers.findAgain(missing)) < missing.length) throw new Error("a payment that was told is not told again");
   const exits = daemons.filter(({ isUp }) => !isUp).length;
@@ -136,7 +141,17 @@ async function settleThrough({ cluster, world, daemons, databaseUrl }: Setting):
     recorded,
     exits,
     withoutWritesMs,
+    lostForMs: lastAt && lastAt.getTime() - writtenAgainAt.getTime(),
   };
+}
+
+/** What the facilitators found on the chain, and when the last of it. */
+async function searched(databaseUrl: string): Promise<{ foundAgain: number; lastAt: Date | undefined }> {
+  const { rows } = await queryOnce(
+    databaseUrl,
+    "select sum(found_again)::int as payments, max(last_found_at) as last_at from searched_settlements",
+  );
+  return { foundAgain: rows[0].payments, lastAt: rows[0].last_at ?? undefined };
 }
 
 async function untilWritable(url: string): Promise<void> {

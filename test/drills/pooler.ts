@@ -19,7 +19,7 @@ const variants = [
  * run once more by itself: a busy machine lets tests wait in vain, a pooler that a service cannot bear fails them again. `--suite=stable|trixie`
  * for one of its versions, `--tests=<folder or file>,…` for some of the tests.
  */
-export async function drill(): Promise<boolean> {
+export async function drill(seed: number): Promise<boolean> {
   const tests = optionOf("tests")?.split(",") ?? ["test/facilitator", "test/marketplace", "test/end-to-end"];
   const wanted = choiceOf(
     "suite",
@@ -30,7 +30,7 @@ export async function drill(): Promise<boolean> {
   for (const variant of variants) {
     if (wanted !== undefined && wanted !== variant.name) continue;
     try {
-      await runThrough(variant, tests, portions);
+      await runThrough(variant, tests, { portions, seed });
     } catch (error) {
       if (!(error instanceof CannotDrillError)) throw error;
       skipped.push(`${variant.name}: ${error.message}`);
@@ -67,12 +67,12 @@ function rowOf({ pooler, statements, tests, first, again }: Portion): string[] {
 async function runThrough(
   { suite, statements }: (typeof variants)[number],
   tests: readonly string[],
-  portions: Portion[],
+  { portions, seed }: { readonly portions: Portion[]; readonly seed: number },
 ): Promise<void> {
   const pgbouncer = await unpack(["pgbouncer"], suite);
   try {
     const command = pgbouncer.command("usr/sbin/pgbouncer");
-    const variables = { TEST_POOLER: JSON.stringify(command), TEST_STATEMENTS: statements };
+    const variables = { TEST_POOLER: JSON.stringify(command), TEST_STATEMENTS: statements, SEED: String(seed) };
     const pooler = await versionOfPooler(command);
     for (const some of tests) {
       const first = await run([some], variables);

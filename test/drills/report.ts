@@ -12,6 +12,19 @@ export function choiceOf<T extends string>(name: string, choices: readonly T[]):
   return choice;
 }
 
+/** What the command line says beyond `options`, each as `name=…`. */
+export function unknownOptions(options: readonly string[]): readonly string[] {
+  const names = options.map((option) => option.split("=")[0]);
+  return process.argv.slice(3).filter((word) => !names.includes(/^--([^=]+)=/.exec(word)?.[1]));
+}
+
+/** A number that the command line may give. */
+export function numberOf(name: string, usual: number): number {
+  const number = Number(optionOf(name) ?? usual);
+  if (!Number.isFinite(number) || number < 0) throw new UnknownChoiceError(`--${name}= is a number, 0 or more`);
+  return number;
+}
+
 /** What the command line asks for does not exist. */
 export class UnknownChoiceError extends Error {
   override readonly name = "UnknownChoiceError";

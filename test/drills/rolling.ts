@@ -1,4 +1,5 @@
 import { setTimeout as pause } from "node:timers/promises";
+import { between, shuffled } from "../bench/soak/chance.ts";
 import { price } from "../bench/soak/payments.ts";
 import { startWorld, type World } from "../bench/soak/world.ts";
 import { Service } from "../support/service.ts";
@@ -6,18 +7,18 @@ import { seedAgents, startAgentBackends } from "./agents.ts";
 import { checkEveryMs, copiesOf, startBalancer } from "./balancer.ts";
 import { Callers } from "./callers.ts";
 import { type Unpacked, unpack } from "./debian.ts";
-import { optionOf, tableOf } from "./report.ts";
+import { numberOf, optionOf, tableOf } from "./report.ts";
 import { type Version, versionHere, versionOf } from "./versions.ts";
 
 const ofEachKind = 3;
 
 /**
  * Two copies of each service behind a balancer of connections, and stock clients that try nothing twice, while one copy after
- * the other is restarted: into this version, if `--from=<commit>` says which one they begin as. `--restarts=8 --calls=2000`
+ * the other is restarted, all four in any order before one of them again: into this version, if `--from=<commit>` says which one they begin as. `--restarts=8 --calls=2000`
  */
 export async function drill(): Promise<boolean> {
-  const restarts = Number(optionOf("restarts") ?? 8);
-  const callsMin = Number(optionOf("calls") ?? 2_000);
+  const restarts = numberOf("restarts", 8);
+  const callsMin = numberOf("calls", 2_000);
   const haproxy = await unpack(["haproxy"]);
   const commit = optionOf("from");
   const before = commit ? await versionOf(commit) : versionHere;
@@ -71,16 +72,17 @@ async function roll({ haproxy, before, world, backends, stops, restarts, callsMi
   });
   callers.start(ofEachKind);
   await pause(3_000);
-  const copies = [facilitators[0]!, marketplaces[0]!, facilitators[1]!, marketplaces[1]!];
+  let copies = [...facilitators, ...marketplaces];
   let restarted = 0;
   const exits: string[] = [];
   for (; restarted < restarts || callers.calls < callsMin; restarted += 1) {
+    if (restarted % copies.length === 0) copies = [...shuffled(copies)];
     const { name, service } = copies[restarted % copies.length]!;
     const code = await service.stop();
     if (code !== 0) exits.push(`a ${name} ended with ${code}`);
     service.become(versionHere.mainOf(name));
     await service.start();
-    await pause(checkEveryMs + 500);
+    await pause(checkEveryMs + between(500, 1_500));
     process.stdout.write(`${restarted + 1} restarts, ${callers.calls} calls\n`);
   }
   await callers.stop();

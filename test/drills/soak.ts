@@ -2,14 +2,14 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { startMockModels } from "../../infra/mock-models/server.ts";
 import { connect, type Database } from "../../shared/postgres.ts";
 import { ChainFaults } from "../bench/soak/chain-faults.ts";
-import { chance, seedChance } from "../bench/soak/chance.ts";
+import { chance } from "../bench/soak/chance.ts";
 import { allEnded, allExpired, Killer } from "../bench/soak/chaos.ts";
 import { LedgerWitness } from "../bench/soak/verdict.ts";
 import { startWorld, variablesAmongFaults, type World } from "../bench/soak/world.ts";
 import { startCutProxy } from "../support/cut-proxy.ts";
 import { startRpcProxy } from "../support/rpc-proxy.ts";
 import { Service } from "../support/service.ts";
-import { optionOf, tableOf, UnknownChoiceError } from "./report.ts";
+import { numberOf, tableOf } from "./report.ts";
 import { Bystander } from "./soak/bystander.ts";
 import { Cutter } from "./soak/cutter.ts";
 import { marketVariables, type OpenMarket, openMarket } from "./soak/market.ts";
@@ -25,12 +25,11 @@ const lostAnswers = 0.01;
  * Two copies of each service on faulty chains, database connections cut, replies lost and processes killed, and shoppers all the
  * while: with good and bad input, for agents that can be undone and agents that cannot, as stock clients and as the specification's
  * flow has it (settle at the facilitator, then post), and strangers who post what they read off the chain. Then the faults end, and
- * it is counted whether a buyer lost a payment or had another's result. `--minutes=`, `--seed=`
+ * it is counted whether a buyer lost a payment or had another's result. `--minutes=`
  */
 export async function drill(): Promise<boolean> {
-  const [minutes, seed] = [numberOf("minutes", 5), numberOf("seed", Math.floor(Math.random() * 2 ** 32))];
-  seedChance(seed);
-  process.stdout.write(`\n${minutes} minutes of two copies of each service among faults and kill -9, --seed=${seed}\n`);
+  const minutes = numberOf("minutes", 5);
+  process.stdout.write(`\n${minutes} minutes of two copies of each service among faults and kill -9\n`);
   const stops: Array<() => Promise<unknown>> = [];
   try {
     const soak = await begin(stops);
@@ -149,10 +148,4 @@ function report({ shoppers, bystander, faults }: Soak, ofBuyers: readonly Proble
   for (const [error, times] of because) process.stdout.write(`a run failed ${times} times: ${error}\n`);
   for (const { wrong, what } of problems.slice(0, 30)) process.stdout.write(`${wrong}: ${what}\n`);
   return problems.length === 0 && p99Ms < bystanderMaxMs;
-}
-
-function numberOf(name: string, usual: number): number {
-  const number = Number(optionOf(name) ?? usual);
-  if (!Number.isFinite(number) || number < 0) throw new UnknownChoiceError(`--${name}= is a number, 0 or more`);
-  return number;
 }

@@ -15,4 +15,12 @@ export function chance(): number {
 
 export const between = (least: number, most: number): number => least + chance() * (most - least);
 
+/** All of them, in another order. */
+export function shuffled<T>(from: readonly T[]): readonly T[] {
+  return from
+    .map((one) => ({ one, place: chance() }))
+    .toSorted((a, b) => a.place - b.place)
+    .map(({ one }) => one);
+}
+
 export const pick = <T>(from: readonly T[]): T => from[Math.floor(chance() * from.length)] as T;
