@@ -14,7 +14,7 @@ export const confirmedMinutes = 10;
 const attemptsPerHour = 10;
 
 /**
- * Confirms for `confirmedMinutes` that the operator sits at this session, by a code that is good once. 404 for others than operators, 422
+ * Confirms for `confirmedMinutes` that the operator sits at this session, by a code that is good once. 404 for an account that is no operator's, 422
  * naming "code" for one that is not good, 429 after ten in an hour.
  */
 export async function confirmOperator(
@@ -36,7 +36,7 @@ export async function confirmOperator(
   });
 }
 
-/** What the browser is to sign with a passkey of the operator's account. 404 for others than operators, 409 for one without a passkey. */
+/** What the browser is to sign with a passkey of the operator's account. 404 for an account that is no operator's, 409 for one without a passkey. */
 export async function askOperatorForPasskey(needs: PasskeyNeeds, session: Session): Promise<object> {
   await operatorOf(needs.db, session);
   return askForPasskey(needs, session);

@@ -1,8 +1,6 @@
 /** @jsxRuntime automatic @jsxImportSource preact */
 import type { ComponentChildren } from "preact";
-
-/** `maybe`: how it ended was not seen yet. `end`: the last stop, reached. */
-export type StopState = "ahead" | "now" | "done" | "end" | "bad" | "maybe";
+import { type StopState, spokenStates } from "./stop-states.ts";
 
 export interface Stop {
   readonly name: string;
@@ -23,19 +21,10 @@ export function Rail({ stops, flat = true }: { stops: readonly Stop[]; flat?: bo
             <b>{name}</b>
             {time && <time>{time}</time>}
             {say && <span class="rail-say">{say}</span>}
-            <span class="vh">{spoken[state]}</span>
+            <span class="vh">{spokenStates[state]}</span>
           </li>
         ))}
       </ol>
     </div>
   );
 }
-
-const spoken: Readonly<Record<StopState, string>> = {
-  ahead: "not yet",
-  now: "now",
-  done: "done",
-  end: "done",
-  bad: "failed",
-  maybe: "not known yet",
-};

@@ -14,8 +14,9 @@ import { AreaField, Choice, SelectField, Switch, TextField } from "../../shared/
 import { Money } from "../../shared/page/money.tsx";
 import { Pagination } from "../../shared/page/pagination.tsx";
 import { PriceList } from "../../shared/page/price-list.tsx";
-import { Rail, type StopState } from "../../shared/page/rail.tsx";
+import { Rail } from "../../shared/page/rail.tsx";
 import { Stats } from "../../shared/page/stats.tsx";
+import type { StopState } from "../../shared/page/stop-states.ts";
 import { KeyValues, Table } from "../../shared/page/table.tsx";
 import { Crumbs, Segments, Tabs } from "../../shared/page/tabs.tsx";
 import { Time } from "../../shared/page/time.tsx";

@@ -49,7 +49,7 @@ export class SentSearch {
       const whole = await log.moveOn(this.#needs.config.network, left);
       left = left.filter(({ from }) => !whole.has(from.feePayer));
       if (left.length === 0 || portion === portionsMax) return;
-      // Whoever needs the node for a payment gets a turn.
+      // Payments that need the node get a turn.
       if (portion > 0) await pause(restMs, undefined, { signal: stopping }).catch(() => {});
       if (stopping.aborted) return;
       left = await this.#readPortion(log, left);

@@ -93,8 +93,9 @@ const shortDay = (day: string) => (day === "" ? "" : `${Number(day.slice(8))} ${
 export function Charts({ figures: { daily, total }, days }: FiguresProps) {
   if (total.settled + total.failed + total.rejected === 0) return null;
   const inWindow = days === 1 ? "today" : `in ${days} days`;
-  const bars = days > barsMax ? byWeek(daily) : daily.map((day) => ({ ...day, label: shortDay(day.day) }));
-  const each = days > barsMax ? { a: "a week", names: "Week" } : { a: "a day", names: "Day" };
+  const isByWeek = days > barsMax;
+  const bars = isByWeek ? byWeek(daily) : daily.map((day) => ({ ...day, label: shortDay(day.day) }));
+  const period = isByWeek ? "Week" : "Day";
   const most = bars.reduce<ChartBar | undefined>(
     (best, bar) => (bar.settled > (best?.settled ?? 0) ? bar : best),
     undefined,
@@ -113,13 +114,13 @@ export function Charts({ figures: { daily, total }, days }: FiguresProps) {
         >
           <Bars
             id="volume-chart"
-            sentence={`USDC settled ${each.a}, ${shortDay(daily[0]?.day ?? "")} to today.`}
+            sentence={`USDC settled a ${period.toLowerCase()}, ${shortDay(daily[0]?.day ?? "")} to today.`}
             bars={bars.map(({ label, volume }) => ({
               label,
               value: Number(volume) / 1_000_000,
               shown: [usdc(volume)],
             }))}
-            names={{ label: each.names, value: "USDC" }}
+            names={{ label: period, value: "USDC" }}
             hasTable={false}
           />
         </Card>
@@ -134,13 +135,13 @@ export function Charts({ figures: { daily, total }, days }: FiguresProps) {
         >
           <Bars
             id="settlements-chart"
-            sentence={`Settled ${each.a}, and above it what failed or was refused${most ? `; most on ${most.label}` : ""}.`}
+            sentence={`Settled a ${period.toLowerCase()}, and above it what failed or was refused${most ? `; most on ${most.label}` : ""}.`}
             bars={bars.map(({ label, settled, failed, rejected }) => ({
               label,
               value: settled,
               second: failed + rejected,
             }))}
-            names={{ label: each.names, value: "Settled", second: "Failed or refused" }}
+            names={{ label: period, value: "Settled", second: "Failed or refused" }}
             hasTable={false}
           />
         </Card>

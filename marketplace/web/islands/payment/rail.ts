@@ -1,10 +1,11 @@
+import { type StopState, spokenStates } from "../../../../shared/page/stop-states.ts";
 import type { PaymentProgress } from "../../../answers/payment-progress.ts";
 import { el } from "../dom/elements.ts";
 import type { KeptPayment } from "./kept.ts";
 
 interface Stop {
   readonly name: string;
-  readonly state: "ahead" | "now" | "done" | "end" | "bad" | "maybe";
+  readonly state: StopState;
   readonly time?: string | undefined;
 }
 
@@ -92,15 +93,6 @@ function ahead(name: string): Stop {
   return { name, state: "ahead" };
 }
 
-const spoken = {
-  ahead: "not yet",
-  now: "now",
-  done: "done",
-  end: "done",
-  bad: "failed",
-  maybe: "not known yet",
-} as const;
-
 function stopElement({ name, state, time }: Stop): HTMLElement {
   const isHere = state === "now" || state === "maybe";
   return el(
@@ -109,7 +101,7 @@ function stopElement({ name, state, time }: Stop): HTMLElement {
     el("i", { "aria-hidden": "true" }),
     el("b", {}, name),
     time !== undefined && el("time", {}, time),
-    el("span", { class: "vh" }, spoken[state]),
+    el("span", { class: "vh" }, spokenStates[state]),
   );
 }
 
