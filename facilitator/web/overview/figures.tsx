@@ -135,7 +135,7 @@ export function Charts({ figures: { daily, total }, days }: FiguresProps) {
         >
           <Bars
             id="settlements-chart"
-            sentence={`Settled a ${period.toLowerCase()}, and above it what failed or was refused${most ? `; most on ${most.label}` : ""}.`}
+            sentence={`Settled a ${period.toLowerCase()}, and above it what failed or was refused${most ? `; most ${isByWeek ? "in the week" : "on"} ${most.label}` : ""}.`}
             bars={bars.map(({ label, settled, failed, rejected }) => ({
               label,
               value: settled,
