@@ -28,6 +28,8 @@ export interface Caller {
 }
 
 interface BegunCall {
+  /** Kept once the service has begun with it. */
+  readonly taken: Promise<unknown>;
   readonly answer: Promise<Answer>;
   end(): void;
 }
@@ -70,17 +72,18 @@ export class ExampleCalls {
   begin(id: string, change: Change = {}, bytes?: number): BegunCall {
     const { at, path, method, headers, key, body } = this.#requestOf(id, change);
     const text = JSON.stringify(body);
-    const more = { "content-length": String(bytes ?? Buffer.byteLength(text)), "content-type": "application/json" };
+    const length = String(bytes ?? Buffer.byteLength(text));
+    const more = { "content-length": length, "content-type": "application/json", expect: "100-continue" };
     const asked = request(at + path, { method, headers: { ...more, ...headers, ...(key && bearer(key)) } });
     asked.on("error", () => {});
-    asked.flushHeaders();
+    const taken = once(asked, "continue").catch(() => {});
     const answer = once(asked, "response").then(async ([response]) => {
       const said = await textOf(response);
       asked.destroy();
       const { statusCode: status } = response;
       return this.note(id, { status, headers: new Headers(response.headers), text: said, body: JSON.parse(said) });
     });
-    return { answer, end: () => asked.end(text) };
+    return { taken, answer, end: () => asked.end(text) };
   }
 
   /** The answer to the same request with a second `Host` header. */

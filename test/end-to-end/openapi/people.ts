@@ -110,9 +110,10 @@ describe("a person's operations answer as documented:", () => {
     const again = await calls.send("changeEmail", { ...mine, but: { email: newEmail() } });
     await calls.expect("confirmEmail", 200, { but: { token: tokenIn(again.body.link) } });
     await calls.expect("confirmEmail", 403, { headers: { origin: "https://evil.example" } });
-    await calls.expect("closeAccount", 422, mine);
     await calls.expect("closeAccount", 409);
     const begun = calls.begin("setAbout", mine);
+    await begun.taken;
+    await calls.expect("closeAccount", 422, mine);
     await calls.expect("closeAccount", 200, { ...mine, but: { handle: `${handle}-2` } });
     begun.end();
     calls.hold("setAbout", 409, await begun.answer);
