@@ -72,6 +72,17 @@ describe("the workbench", () => {
     await visitEverywhere(site, "/svg", { name: "svg-draw", prepare });
   });
 
+  test("the empty stage leads to a picture: one of the visitor's, or the example", async ({ site }) => {
+    const { page, complaints, close } = await open(site, "/svg");
+    const chooser = page.waitForEvent("filechooser");
+    await page.getByRole("button", { name: "Choose a picture" }).click();
+    await chooser;
+    await page.getByRole("button", { name: "Try an example" }).click();
+    await expect.poll(() => drawing(page).getAttribute("src")).toMatch(/^blob:/);
+    expect(complaints).toEqual([]);
+    await close();
+  });
+
   test("each option shows at once what it does, and nothing is asked of the service", async ({ site }) => {
     const { page, complaints, close } = await chosen(site, large);
     const asked: string[] = [];

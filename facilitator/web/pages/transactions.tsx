@@ -4,8 +4,9 @@ import { csvOf } from "../../../shared/csv.ts";
 import type { Environment } from "../../../shared/networks.ts";
 import { Button, ButtonLink } from "../../../shared/page/button.tsx";
 import { Card } from "../../../shared/page/card.tsx";
+import { Disclosure } from "../../../shared/page/disclosure.tsx";
 import { Empty } from "../../../shared/page/empty.tsx";
-import { Choice, Select } from "../../../shared/page/field.tsx";
+import { Choice, SelectField, TextField } from "../../../shared/page/field.tsx";
 import { Pagination } from "../../../shared/page/pagination.tsx";
 import { Segments } from "../../../shared/page/tabs.tsx";
 import type { Reads } from "../../../shared/reads.ts";
@@ -177,70 +178,62 @@ function States({ visit }: { visit: Visit }) {
 
 function Filters({ visit: { query }, networks }: { visit: Visit; networks: readonly string[] }) {
   const kept = ["env", "status"].flatMap((name) => (query.get(name) ? [[name, query.get(name) ?? ""] as const] : []));
+  const isFiltered = fields.some((name) => query.get(name));
   return (
-    <search>
-      <form class="stack stack-3" action="/transactions">
-        {kept.map(([name, value]) => (
-          <input type="hidden" name={name} value={value} />
-        ))}
-        <div class="cols cols-3">
-          <Text name="payer" label="Payer" value={query.get("payer")} />
-          <Text name="pay_to" label="Paid to" value={query.get("pay_to")} />
-          <Text name="resource" label="Resource URL" value={query.get("resource")} />
-        </div>
-        <div class="row row-3">
-          <Select
-            name="network"
-            aria-label="Network"
-            value={query.get("network") ?? ""}
-            choices={[
-              { value: "", label: "All networks" },
-              ...networks.map((network) => ({ value: network, label: networkName(network) })),
-            ]}
-          />
-          <span class="row row-tight">
+    <search class="open-wide">
+      <Disclosure summary="Filter by payer, payee, resource, network or day" open={isFiltered}>
+        <form class="stack stack-3" action="/transactions">
+          {kept.map(([name, value]) => (
+            <input type="hidden" name={name} value={value} />
+          ))}
+          <div class="cols cols-3">
+            <Text name="payer" label="Payer" value={query.get("payer")} />
+            <Text name="pay_to" label="Paid to" value={query.get("pay_to")} />
+            <Text name="resource" label="Resource URL" value={query.get("resource")} />
+          </div>
+          <div class="cols cols-3">
+            <SelectField
+              id="f-network"
+              name="network"
+              label="Network"
+              value={query.get("network") ?? ""}
+              choices={[
+                { value: "", label: "All networks" },
+                ...networks.map((network) => ({ value: network, label: networkName(network) })),
+              ]}
+            />
             <Day name="since" label="From day" value={query.get("since")} />
-            <span class="small dim">to</span>
             <Day name="until" label="To day" value={query.get("until")} />
-          </span>
-          <Choice name="self" value="hide" checked={query.get("self") === "hide"} label="Without self-payments" />
-          <span class="push">
+          </div>
+          <div class="row row-3 between">
+            <Choice name="self" value="hide" checked={query.get("self") === "hide"} label="Without self-payments" />
             <Button icon="search">Filter</Button>
-          </span>
-        </div>
-      </form>
+          </div>
+        </form>
+      </Disclosure>
     </search>
   );
 }
 
+/** What the form asks for; the environment and the state have links of their own. */
+const fields = ["payer", "pay_to", "resource", "network", "since", "until", "self"] as const;
+
 function Day({ name, label, value }: { name: string; label: string; value: string | null }) {
-  return (
-    <span class="grow">
-      <label class="vh" for={`f-${name}`}>
-        {label}
-      </label>
-      <input class="input" id={`f-${name}`} name={name} type="date" value={value?.slice(0, 10) ?? ""} />
-    </span>
-  );
+  return <TextField id={`f-${name}`} name={name} label={label} type="date" value={value?.slice(0, 10) ?? ""} />;
 }
 
 function Text({ name, label, value }: { name: string; label: string; value: string | null }) {
   return (
-    <div class="grow">
-      <label class="vh" for={`f-${name}`}>
-        {label}
-      </label>
-      <input
-        class="input mono"
-        id={`f-${name}`}
-        name={name}
-        placeholder={label}
-        value={value ?? ""}
-        maxLength={512}
-        spellcheck={false}
-        autocomplete="off"
-      />
-    </div>
+    <TextField
+      id={`f-${name}`}
+      name={name}
+      label={label}
+      mono
+      value={value ?? ""}
+      maxLength={512}
+      spellcheck={false}
+      autocomplete="off"
+    />
   );
 }
 

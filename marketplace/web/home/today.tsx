@@ -11,7 +11,7 @@ export function Today({ figures }: { figures: HomeFigures }) {
       <div class="wrap">
         <dl>
           <div>
-            <dt>Runs today</dt>
+            <dt>Agent runs today</dt>
             <dd>{inFigures(figures.runs)}</dd>
           </div>
           <div>

@@ -57,7 +57,13 @@ function Work({ bench, state, form, origin }: WorkProps) {
       <div class="stack bench-canvas">
         {/* How a payment by wallet goes; nothing else is drawn in it. */}
         <div id="bench-payment" />
-        <Canvas bench={bench} state={state} draws={draws} />
+        <Canvas
+          bench={bench}
+          state={state}
+          draws={draws}
+          onChoose={() => form.querySelector<HTMLInputElement>('input[name="image"]')?.click()}
+          onExample={() => void takeExample(form, bench)}
+        />
         <ApiCode
           origin={origin}
           tool={draws ? "generate" : "vectorize"}
@@ -78,11 +84,7 @@ function listen(form: HTMLFormElement, bench: Bench): void {
     if (trace) trace.checked = true;
     void bench.choose(file, file.name || "pasted");
   };
-  form.querySelector<HTMLElement>("[data-sample]")?.addEventListener("click", async ({ currentTarget }) => {
-    const { sample = "" } = (currentTarget as HTMLElement).dataset;
-    const answer = await fetch(sample).catch(() => undefined);
-    if (answer?.ok) void bench.choose(await answer.blob(), "lighthouse");
-  });
+  form.querySelector("[data-sample]")?.addEventListener("click", () => void takeExample(form, bench));
   form.addEventListener("input", ({ target }) => {
     if (!(target instanceof HTMLElement) || target.closest("[data-out]")) return;
     tellSliders(form);
@@ -112,6 +114,12 @@ function listen(form: HTMLFormElement, bench: Bench): void {
     const files = event.dataTransfer?.files;
     take(pictureAmong(files) ?? files?.[0]);
   });
+}
+
+async function takeExample(form: HTMLFormElement, bench: Bench): Promise<void> {
+  const { sample = "" } = form.querySelector<HTMLElement>("[data-sample]")?.dataset ?? {};
+  const answer = await fetch(sample).catch(() => undefined);
+  if (answer?.ok) await bench.choose(await answer.blob(), "lighthouse");
 }
 
 function pictureAmong(files: FileList | undefined): File | undefined {

@@ -1,4 +1,5 @@
 /** @jsxRuntime automatic @jsxImportSource preact */
+import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { Button } from "../../../../shared/page/button.tsx";
 import { Callout } from "../../../../shared/page/callout.tsx";
@@ -21,7 +22,7 @@ const views: ReadonlyArray<{ view: View; label: string }> = [
 ];
 
 /** The picture and its drawing, and figures about them. */
-export function Canvas({ bench, state, draws }: { bench: Bench; state: State; draws: boolean }) {
+export function Canvas({ bench, state, draws, onChoose, onExample }: CanvasProps) {
   const { shown, problem, since, note, kept } = state;
   const [zoom, setZoom] = useState(1);
   return (
@@ -52,7 +53,9 @@ export function Canvas({ bench, state, draws }: { bench: Bench; state: State; dr
             <ZoomButton icon="fit" label="Fit to window" onClick={() => setZoom(1)} />
           </div>
         </div>
-        <Shows state={state} draws={draws} zoom={zoom} onZoom={setZoom} />
+        <Shows state={state} zoom={zoom} onZoom={setZoom}>
+          {draws ? <NoDrawing /> : <NoPicture onChoose={onChoose} onExample={onExample} />}
+        </Shows>
         <div class="canvas-note small dim">
           <p class="row row-tight" role="status">
             {since === undefined ? note : <Working since={since} />}
@@ -67,6 +70,16 @@ export function Canvas({ bench, state, draws }: { bench: Bench; state: State; dr
       </section>
     </>
   );
+}
+
+interface CanvasProps {
+  readonly bench: Bench;
+  readonly state: State;
+  readonly draws: boolean;
+  /** Opens the browser's choice of files. */
+  readonly onChoose: () => void;
+  /** Takes the example picture. */
+  readonly onExample: () => void;
 }
 
 function ViewChoice({ view, onView }: { view: View; onView: (view: View) => void }) {
@@ -86,11 +99,11 @@ function ZoomButton({ icon, label, onClick }: { icon: "minus" | "plus" | "fit"; 
   return <Button type="button" look="ghost" size="small" icon={icon} aria-label={label} onClick={onClick} />;
 }
 
-function Shows({ state, draws, zoom, onZoom }: ShowsProps) {
+function Shows({ state, zoom, onZoom, children }: ShowsProps) {
   const { shown, url, picture, kept, view, edits, layer } = state;
   if (view === "markup" && shown) return <Markup text={markupOf(state)} />;
   if (!shown || !url) {
-    return <div class="canvas">{picture ? <Waiting url={picture.url} /> : <NoPicture draws={draws} />}</div>;
+    return <div class="canvas">{picture ? <Waiting url={picture.url} /> : children}</div>;
   }
   const { width, height } = shown.drawing;
   const source = picture && { url: picture.url, alt: "Source", tag: "Source", isPixels: true };
@@ -114,9 +127,10 @@ function Shows({ state, draws, zoom, onZoom }: ShowsProps) {
 
 interface ShowsProps {
   readonly state: State;
-  readonly draws: boolean;
   readonly zoom: number;
   readonly onZoom: (zoom: number) => void;
+  /** What stands there before there is a picture. */
+  readonly children: ComponentChildren;
 }
 
 const bytesKept = new WeakMap<Drawing, number>();
@@ -149,13 +163,34 @@ function Waiting({ url }: { url: string }) {
   );
 }
 
-function NoPicture({ draws }: { draws: boolean }) {
+function NoDrawing() {
   return (
     <div class="ba ba-empty">
-      <Empty icon={draws ? "draw" : "image"} title={draws ? "No drawing yet" : "No picture yet"}>
-        {draws
-          ? "Say what it shall show. What comes out is curves, in layers."
-          : "Drop one anywhere, paste it, or choose a file. A preview follows every option at once."}
+      <Empty icon="draw" title="No drawing yet">
+        Say what it shall show. What comes out is curves, in layers.
+      </Empty>
+    </div>
+  );
+}
+
+function NoPicture({ onChoose, onExample }: Pick<CanvasProps, "onChoose" | "onExample">) {
+  return (
+    <div class="ba ba-empty">
+      <Empty
+        icon="image"
+        title="No picture yet"
+        action={
+          <>
+            <Button type="button" look="primary" onClick={onExample}>
+              Try an example
+            </Button>
+            <Button type="button" onClick={onChoose}>
+              Choose a picture
+            </Button>
+          </>
+        }
+      >
+        Drop one anywhere, paste it, or choose a file. A preview follows every option at once.
       </Empty>
     </div>
   );
