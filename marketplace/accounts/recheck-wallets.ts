@@ -1,4 +1,5 @@
 import { ApiError } from "../../shared/errors.ts";
+import { forEvery } from "../../shared/for-every.ts";
 import type { Database } from "../../shared/postgres.ts";
 import type { Events } from "../events.ts";
 import type { AccountId, WalletId } from "../ids.ts";
@@ -17,20 +18,22 @@ export const unpayableCheckedEvery = "10 minutes";
  * could not be paid every `unpayableCheckedEvery`, also one that signed and never could. Copies of the service share the work. A
  * chain that does not answer changes nothing: the wallet is checked again in the next run.
  */
-export async function recheckWallets({ db, tools, events }: Needs): Promise<void> {
+export async function recheckWallets(needs: Needs): Promise<void> {
+  const { db } = needs;
   const due = [...(await claim(db, current)), ...(await claim(db, signed))];
-  for (const wallet of due) {
-    const problem = await problemOf(tools, wallet).catch(unlessSilent);
-    if (problem === silent) {
-      await db.query(`update payout_wallets set looked_at = now() - interval '${payableCheckedEvery}' where id = $1`, [
-        wallet.id,
-      ]);
-      continue;
-    }
-    await recordWalletCheck(db, wallet, problem);
-    const state = problem === undefined ? "checked" : "unpayable";
-    if (state !== wallet.state) events.walletMoved({ walletId: wallet.id, network: wallet.network, state });
+  await forEvery(due, (wallet) => recheck(needs, wallet));
+}
+
+async function recheck({ db, tools, events }: Needs, wallet: Due): Promise<void> {
+  const problem = await problemOf(tools, wallet).catch(unlessSilent);
+  if (problem === silent) {
+    const again = `update payout_wallets set looked_at = now() - interval '${payableCheckedEvery}' where id = $1`;
+    await db.query(again, [wallet.id]);
+    return;
   }
+  await recordWalletCheck(db, wallet, problem);
+  const state = problem === undefined ? "checked" : "unpayable";
+  if (state !== wallet.state) events.walletMoved({ walletId: wallet.id, network: wallet.network, state });
 }
 
 /** Each by an index of its own. */

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import type { Request, Response } from "express";
 import { z } from "zod";
+import { forEvery } from "../../shared/for-every.ts";
 import { pendingBody } from "../../shared/request-body.ts";
 import { atomicPerCredit } from "../answers/amounts.ts";
 import type { Config } from "../config.ts";
@@ -43,10 +44,10 @@ export type PurchaseNeeds = PaymentNeeds & { readonly config: Pick<Config, "publ
  * happened.
  */
 export async function creditAbandonedPurchases(context: ProcessNeeds): Promise<void> {
-  for (const call of await context.paidCalls.findAbandoned(20)) {
+  await forEvery(await context.paidCalls.findAbandoned(20), (call) => {
     const [, accountId, bought] = call.product.split(":") as [string, AccountId, string];
-    await resume(context, purchaseWork(accountId, Number(bought)), call);
-  }
+    return resume(context, purchaseWork(accountId, Number(bought)), call);
+  });
 }
 
 /** The same on both routes, with the URL of the one for programs: an offer that a catalogue lists is for those. */

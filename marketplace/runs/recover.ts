@@ -1,3 +1,4 @@
+import { forEvery } from "../../shared/for-every.ts";
 import { isDatabaseAway, type Queryable } from "../../shared/postgres.ts";
 import type { Config } from "../config.ts";
 import type { Tools } from "../connectors/connector.ts";
@@ -49,7 +50,7 @@ async function endLapsed(needs: Needs, run: LapsedRun): Promise<boolean> {
 
 /** Closes the effects whose runs are over, or never were rows: a creator's trial run, or a call that is not repeated. */
 export async function closeOverdueSideEffects({ tools }: Pick<Needs, "tools">): Promise<void> {
-  for (const effect of await tools.sideEffects.findOverdue(100)) await outcomeOf(tools, effect);
+  await forEvery(await tools.sideEffects.findOverdue(100), (effect) => outcomeOf(tools, effect));
 }
 
 /** Runs are kept for `historyDays`, what a capped key spent for a month; what they moved stays in the credits ledger for good. */

@@ -290,6 +290,36 @@ describe("a wallet that was fine", () => {
     expect(await paidOn()).toEqual([hedera]);
   });
 
+  test("leaves it also when what the check of another one found cannot be recorded", async ({
+    open,
+    chain,
+    market,
+  }) => {
+    const { db } = market.context;
+    const { browser, paidOn } = await newCreator(market);
+    const account = newLedgerAccount(open);
+    await proved(browser, hedera, onHedera(account));
+    const change = { accountId: account.accountId, tokenIds: [open.ledger.usdc] };
+    await open.run(new TokenDissociateTransaction(change), account.key);
+    const wallet = newEvmWallet();
+    await proved(browser, base, wallet);
+    await block(chain, wallet.address);
+    // A sequence is not rolled back, so that the first of the two alone is refused.
+    await db.query(`
+      create sequence recorded;
+      create function refuse_first() returns trigger language plpgsql as $$
+        begin if nextval('recorded') = 1 then raise 'refused'; end if; return new; end $$;
+      create trigger refuse_first before update on payout_wallets for each row
+        when (new.problem is distinct from old.problem) execute function refuse_first()`);
+    try {
+      await due(market);
+      await expect(recheckWallets(market.context)).rejects.toThrow("refused");
+    } finally {
+      await db.query("drop function refuse_first cascade; drop sequence recorded");
+    }
+    expect(await paidOn()).toHaveLength(1);
+  });
+
   test("leaves the quote when it is deleted on the ledger, or put on the token's block list", async ({
     open,
     chain,
