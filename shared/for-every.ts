@@ -1,4 +1,4 @@
-import { isDatabaseAway } from "./postgres.ts";
+import { isDatabaseAway, wasRolledBack } from "./postgres.ts";
 
 /**
  * Does `act` for one item after the other, also when it fails for some: one that cannot be done keeps none of the others
@@ -8,7 +8,8 @@ export async function forEvery<Item>(items: Iterable<Item>, act: (item: Item) =>
   const errors: unknown[] = [];
   for (const item of items) {
     await act(item).catch((error: unknown) => {
-      if (isDatabaseAway(error)) throw error;
+      // A row that is locked for long is that row's trouble.
+      if (isDatabaseAway(error) && !wasRolledBack(error)) throw error;
       errors.push(error);
     });
   }

@@ -85,6 +85,31 @@ describe("buying credits", () => {
     await proveLedger(paid.marketplace.context);
   });
 
+  test("a purchase that cannot be credited keeps no later one waiting, and is credited once it can be", async ({
+    balance,
+    paid,
+    buy,
+  }) => {
+    const { db } = paid.marketplace.context;
+    const before = await balance();
+    const proofs = [await payQuote(paid, "evm", await buy(13)), await payQuote(paid, "evm", await buy(17))];
+    paid.toFacilitator.behave((path) => (path === "/settle" ? "lose-answer" : "pass"));
+    expect((await buy(13, proofs[0])).status).toBe(503);
+    expect((await buy(17, proofs[1])).status).toBe(503);
+    await db.query(`
+      create function refuse_one() returns trigger language plpgsql as $$ begin raise 'refused'; end $$;
+      create trigger refuse_one before update on paid_calls for each row
+        when (old.product like 'credits:%:13') execute function refuse_one()`);
+    try {
+      paid.toFacilitator.behave(() => "pass");
+      await expect.poll(balance).toBe(before + 17);
+    } finally {
+      await db.query("drop function refuse_one cascade");
+    }
+    await expect.poll(balance).toBe(before + 13 + 17);
+    await proveLedger(paid.marketplace.context);
+  });
+
   test("who buys credits signed in gets them on their own account, once, from two tabs and by both routes", async ({
     paid,
     buy,

@@ -28,7 +28,7 @@ export interface Caller {
 }
 
 interface BegunCall {
-  /** Kept once the service has begun with it. */
+  /** Fulfilled when the service has begun with the request (`100 Continue`). */
   readonly taken: Promise<unknown>;
   readonly answer: Promise<Answer>;
   end(): void;

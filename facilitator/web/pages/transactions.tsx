@@ -82,7 +82,10 @@ async function withUnfinished(context: TransactionsNeeds, query: Read<typeof tra
   return { ...listed, transactions: rows };
 }
 
-const filters = ["env", "network", "status", "payer", "pay_to", "resource", "since", "until", "self"] as const;
+/** The environment and the state have links of their own; the rest is asked for by a form. */
+const linked = ["env", "status"] as const;
+const fields = ["network", "payer", "pay_to", "resource", "since", "until", "self"] as const;
+const filters = [...linked, ...fields];
 
 function given({ query, env }: Visit, limit: number): Record<string, string> {
   const asked = Object.fromEntries([...filters, "cursor"].map((name) => [name, query.get(name) ?? ""]));
@@ -177,7 +180,7 @@ function States({ visit }: { visit: Visit }) {
 }
 
 function Filters({ visit: { query }, networks }: { visit: Visit; networks: readonly string[] }) {
-  const kept = ["env", "status"].flatMap((name) => (query.get(name) ? [[name, query.get(name) ?? ""] as const] : []));
+  const kept = linked.flatMap((name) => (query.get(name) ? [[name, query.get(name) ?? ""] as const] : []));
   const isFiltered = fields.some((name) => query.get(name));
   return (
     <search class="open-wide">
@@ -214,9 +217,6 @@ function Filters({ visit: { query }, networks }: { visit: Visit; networks: reado
     </search>
   );
 }
-
-/** What the form asks for; the environment and the state have links of their own. */
-const fields = ["payer", "pay_to", "resource", "network", "since", "until", "self"] as const;
 
 function Day({ name, label, value }: { name: string; label: string; value: string | null }) {
   return <TextField id={`f-${name}`} name={name} label={label} type="date" value={value?.slice(0, 10) ?? ""} />;
