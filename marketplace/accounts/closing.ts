@@ -1,8 +1,7 @@
 import { ApiError } from "../../shared/errors.ts";
-import type { Database, Queryable } from "../../shared/postgres.ts";
+import type { Queryable } from "../../shared/postgres.ts";
 import { readBalances } from "../credits/balance.ts";
 import type { Account } from "./create.ts";
-import { moveAccount } from "./state.ts";
 
 /** What closing the account would end, what of it would be lost, and what stands in its way. */
 export interface Closing {
@@ -42,31 +41,18 @@ export async function readClosing(db: Queryable, { id }: Account): Promise<Closi
   return { credits, earned, held, ...rows[0]! };
 }
 
-/**
- * Closes an account for its holder, for good. Its own handle is asked for, to be sure. 422 for another; 409 while credits are left
- * that were not given up, while runs are under way, and while a wallet's payment is.
- */
-export async function closeOwnAccount(db: Database, account: Account, asked: AskedClosing): Promise<Account> {
-  if (asked.handle.trim().toLowerCase() !== account.handle) {
-    throw new ApiError("invalid_value", '"handle" must be the account\'s own, to be sure.', {
-      body: { field: "handle" },
-    });
-  }
-  refuseWhilePaid(await readClosing(db, account));
-  return moveAccount(db, account, "close", { unlessCredits: !asked.givesUpCredits });
-}
-
-interface AskedClosing {
-  readonly handle: string;
+/** By the account's holder; anything else is an operator's act. */
+export interface ByHolder {
   readonly givesUpCredits: boolean;
 }
 
 /**
- * Refuses to close while a wallet's money is on its way: what wallets paid for is delivered first, and what the holder bought is
- * credited first. 409.
+ * Refuses to close an account that is locked, whoever asks, while runs or purchases are under way; its holder also while calls that
+ * wallets paid for have no result yet, and while credits are left that were not given up. 409.
  */
-function refuseWhilePaid({ calls_owed: owed, purchases_under_way: bought }: Closing): void {
-  if (owed > 0) {
+export function refuseToClose({ handle }: Account, closing: Closing, byHolder?: ByHolder): void {
+  const { credits, earned, runs_under_way: runs, calls_owed: owed, purchases_under_way: bought } = closing;
+  if (byHolder && owed > 0) {
     const calls = owed === 1 ? "1 paid call has" : `${owed} paid calls have`;
     throw new ApiError(
       "conflict",
@@ -74,7 +60,12 @@ function refuseWhilePaid({ calls_owed: owed, purchases_under_way: bought }: Clos
     );
   }
   if (bought > 0)
-    throw new ApiError("conflict", "Credits that you bought are on their way. Close when they have come.");
+    throw new ApiError("conflict", "Credits that were bought are on their way. Close when they have come.");
+  const left = credits + earned;
+  if (byHolder && !byHolder.givesUpCredits && left > 0n) {
+    throw new ApiError("conflict", `There are ${left} credits left; close with "give_up_credits" to lose them.`);
+  }
+  if (runs > 0) throw new ApiError("conflict", `"${handle}" has runs under way.`);
 }
 
 /** Whether it could be closed now, credits given up. */

@@ -9,9 +9,10 @@ import type { Endpoint } from "../http/endpoint.ts";
 import { refusals } from "../http/refusals.ts";
 import { parse } from "../parse.ts";
 import { aboutMax, aboutOf, setAbout } from "./about.ts";
-import { closeOwnAccount, readClosing } from "./closing.ts";
+import { readClosing } from "./closing.ts";
 import { daysBetweenRenames, renameAccount } from "./rename.ts";
 import { aboutShape, accountShape, closingShape, sessionShape } from "./shapes.ts";
+import { closeOwnAccount } from "./state.ts";
 import { accountOfUser, openAccountFor } from "./users.ts";
 
 interface Needs {

@@ -1,6 +1,6 @@
 import { ApiError } from "../../shared/errors.ts";
 import { type Database, inTransaction, type Transaction } from "../../shared/postgres.ts";
-import { readBalances } from "../credits/balance.ts";
+import { type ByHolder, readClosing, refuseToClose } from "./closing.ts";
 import type { Account } from "./create.ts";
 
 const moves = {
@@ -15,26 +15,22 @@ export const accountMoves = Object.keys(moves) as AccountMove[];
 /**
  * Suspends, restores or closes an account. Its keys are refused and its agents cannot be run from the next call on,
  * on every copy of the service. Closing is for good: keys are revoked, agents unpublished, wallets removed, drafts and the people
- * who sign in deleted. The account's postings in the ledger and its handles stay. 409 from another state, for closing
- * while runs are under way, and with `unlessCredits` for closing while there are credits to lose.
+ * who sign in deleted. The account's postings in the ledger and its handles stay. 409 from another state, and for closing while
+ * closing.ts refuses it.
  */
 export async function moveAccount(
   db: Database,
   account: Account,
   move: AccountMove,
-  { unlessCredits = false, record }: MoveOptions = {},
+  { byHolder, record }: MoveOptions = {},
 ): Promise<Account> {
   const { from, to } = moves[move];
   return inTransaction(db, async (tx) => {
-    // Locks the account first, as every change of it does, then its balance, which every new run of the account waits for.
+    // Locks the account first, as every change of it and every purchase does, then its balance, which every new run of it waits for.
     await tx.query("select from accounts where id = $1 for no key update", [account.id]);
     await tx.query("select from balances where account_id = $1 for update", [account.id]);
     if (move === "close") {
-      if (unlessCredits) await refuseToLoseCredits(tx, account);
-      const running = await tx.query("select from runs where account_id = $1 and state = 'running' limit 1", [
-        account.id,
-      ]);
-      if (running.rowCount !== 0) throw new ApiError("conflict", `"${account.handle}" has runs under way.`);
+      refuseToClose(account, await readClosing(tx, account), byHolder);
       await tx.query("update api_keys set revoked_at = now() where account_id = $1 and revoked_at is null", [
         account.id,
       ]);
@@ -61,14 +57,22 @@ export async function moveAccount(
 }
 
 interface MoveOptions {
-  readonly unlessCredits?: boolean;
+  /** Set where the account's own holder closes it. */
+  readonly byHolder?: ByHolder;
   /** Written in the same transaction, once the account has moved. */
   readonly record?: (tx: Transaction) => Promise<void>;
 }
 
-async function refuseToLoseCredits(tx: Transaction, account: Account): Promise<void> {
-  const [balance] = await readBalances(tx, [account.id]);
-  const left = balance!.credits + balance!.earned;
-  if (left === 0n) return;
-  throw new ApiError("conflict", `There are ${left} credits left; close with "give_up_credits" to lose them.`);
+/** Closes an account for its holder, for good. Its own handle is asked for, to be sure: 422 for another. */
+export async function closeOwnAccount(db: Database, account: Account, asked: AskedClosing): Promise<Account> {
+  if (asked.handle.trim().toLowerCase() !== account.handle) {
+    throw new ApiError("invalid_value", '"handle" must be the account\'s own, to be sure.', {
+      body: { field: "handle" },
+    });
+  }
+  return moveAccount(db, account, "close", { byHolder: asked });
+}
+
+interface AskedClosing extends ByHolder {
+  readonly handle: string;
 }

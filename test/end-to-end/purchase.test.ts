@@ -1,7 +1,11 @@
 import { describe, expect } from "vitest";
+import { accountByHandle } from "../../marketplace/accounts/create.ts";
+import { moveAccount } from "../../marketplace/accounts/state.ts";
+import { readBalances } from "../../marketplace/credits/balance.ts";
+import { type Database, inTransaction } from "../../shared/postgres.ts";
 import { withAccount } from "../support/browser.ts";
 import { paidTest } from "../support/fixtures.ts";
-import { balanceOf, proveLedger } from "../support/marketplace.ts";
+import { balanceOf, proveLedger, until } from "../support/marketplace.ts";
 import { perFile } from "../support/part.ts";
 import { encodeHeader, payQuote, post, quoteIn } from "../support/pay-call.ts";
 
@@ -108,6 +112,68 @@ describe("buying credits", () => {
     }
     await expect.poll(balance).toBe(before + 13 + 17);
     await proveLedger(paid.marketplace.context);
+  });
+
+  describe("for an account that is closed meanwhile", () => {
+    const path = "/api/account/credits/purchase";
+    /** A new account that has signed a payment for so many credits, to post. */
+    const buying = test.extend("buyer", async ({ paid }) => {
+      const { browser, handle } = await withAccount(paid.marketplace);
+      const proof = await payQuote(paid, "evm", await browser.post(path, { credits: 5 }));
+      const pay = () => browser.post(path, { credits: 5 }, { "payment-signature": encodeHeader(proof) });
+      const close = () => browser.post("/api/account/close", { handle, give_up_credits: true });
+      const { db } = paid.marketplace.context;
+      const calls = async () => {
+        const product = "'credits:' || (select id from accounts where handle = $1) || ':5'";
+        return (await db.query(`select from paid_calls where product = ${product}`, [handle])).rowCount;
+      };
+      return { handle, pay, close, calls };
+    });
+    const waiting = async (db: Database) => {
+      const text = "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
+      return (await db.query(text)).rowCount;
+    };
+
+    buying("buys nothing and costs nothing when it is posted during the closing", async ({ paid, buyer }) => {
+      const { db } = paid.marketplace.context;
+      const posted: Array<ReturnType<typeof buyer.pay>> = [];
+      await inTransaction(db, async (tx) => {
+        await tx.query("select from accounts where handle = $1 for no key update", [buyer.handle]);
+        posted.push(buyer.pay());
+        await until(async () => (await waiting(db)) === 1);
+        await tx.query("update accounts set state = 'closed' where handle = $1", [buyer.handle]);
+      });
+      const { status, body } = await posted[0]!;
+      expect({ status, body }).toMatchObject({ status: 401, body: { error: expect.stringContaining("closed") } });
+      expect(await buyer.calls()).toBe(0);
+    });
+
+    buying(
+      "refuses the closing, which waits for one that begins, until the credits are there",
+      async ({ paid, buyer }) => {
+        const { db } = paid.marketplace.context;
+        paid.toFacilitator.behave((path) => (path === "/settle" ? "lose-answer" : "pass"));
+        const posted: Array<ReturnType<typeof buyer.pay>> = [];
+        const closed: Array<ReturnType<typeof buyer.close>> = [];
+        await inTransaction(db, async (tx) => {
+          // Nothing is begun, and everything can be read.
+          await tx.query("lock table paid_calls in share mode");
+          posted.push(buyer.pay());
+          await until(async () => (await waiting(db)) === 1);
+          closed.push(buyer.close());
+          await until(async () => (await waiting(db)) === 2);
+        });
+        expect((await posted[0]!).status).toBe(503);
+        const onTheirWay = { status: 409, body: { error: expect.stringContaining("on their way") } };
+        expect(await closed[0]!).toMatchObject(onTheirWay);
+        const account = await accountByHandle(db, buyer.handle);
+        await expect(moveAccount(db, account, "close")).rejects.toMatchObject({ code: "conflict" });
+        paid.toFacilitator.behave(() => "pass");
+        await until(async () => (await readBalances(db, [account.id]))[0]!.credits === 5n);
+        expect((await buyer.close()).status).toBe(200);
+        await proveLedger(paid.marketplace.context);
+      },
+    );
   });
 
   test("who buys credits signed in gets them on their own account, once, from two tabs and by both routes", async ({

@@ -173,7 +173,7 @@ async function beginOnOtherTerms(context: RedeemNeeds, asked: Asked): Promise<Ne
 function take(context: RedeemNeeds, work: Work, payer?: string, transaction?: string): Promise<LeasedCall | undefined> {
   const { id, bought, requirements, payload } = work;
   const { product, digest, permanent } = bought;
-  return context.paidCalls.begin({
+  const call = {
     id,
     product,
     agentVersion: agentIn(bought)?.agentVersion,
@@ -184,7 +184,10 @@ function take(context: RedeemNeeds, work: Work, payer?: string, transaction?: st
     transaction,
     payload: bought.kind === "credits" ? payload : undefined,
     runsUnpaid: !permanent && transaction === undefined,
-  });
+  };
+  return bought.kind === "credits"
+    ? context.paidCalls.beginPurchase(call, bought.accountId)
+    : context.paidCalls.begin(call);
 }
 
 /** A payment seen before: waits for the post that works on it, or goes on with it. */

@@ -1,8 +1,9 @@
 import { randomUUID } from "node:crypto";
 import { batched } from "../../../shared/batch.ts";
+import { ApiError } from "../../../shared/errors.ts";
 import { type Database, inTransaction, type Queryable } from "../../../shared/postgres.ts";
 import type { Result } from "../../connectors/result.ts";
-import type { AgentId, RunId } from "../../ids.ts";
+import type { AccountId, AgentId, RunId } from "../../ids.ts";
 import { closeRun } from "../../runs/record.ts";
 import { endDebt } from "../debts.ts";
 import type { PaidCallId } from "../payment-payload.ts";
@@ -39,6 +40,19 @@ export class PaidCalls {
     this.begin = batched((calls) => beginCalls(db, leaseMs, calls), atOnce);
     this.#keep = batched((kept) => keepResults(db, kept), atOnce);
     this.#conclude = batched((ended) => concludeCalls(db, ended), { ...atOnce, windowMs: 20 });
+  }
+
+  /**
+   * The same for credits that `buyer` buys, of an account that is not closed: closing it waits for this, and is refused for what
+   * was begun. 401 for one that was closed meanwhile, as for any later call.
+   */
+  async beginPurchase(call: NewPaidCall, buyer: AccountId): Promise<LeasedCall | undefined> {
+    return inTransaction(this.#db, async (tx) => {
+      const open = await tx.query("select from accounts where id = $1 and state <> 'closed' for share", [buyer]);
+      if (open.rowCount === 0) throw new ApiError("unauthenticated", "The account is closed.");
+      const [begun] = await beginCalls(tx, this.#leaseMs, [call]);
+      return begun;
+    });
   }
 
   /** Notes the payment and says whether this copy of the service noted it before; it knows nothing of other copies. */
