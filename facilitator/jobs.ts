@@ -36,6 +36,8 @@ function jobsOf(context: Context): readonly Job[] {
     ...schemes.all.map(({ network }) => ({
       name: `search for settlements that the database lost on ${network}`,
       everyMs: 15_000,
+      // What a failover lost is found soon after the database is back.
+      retryMs: 1_000,
       run: (stopping: AbortSignal) => lostSettlements.search(network, stopping),
     })),
     // What waits counts in the figures; together more of it falls on one row.

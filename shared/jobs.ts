@@ -11,6 +11,8 @@ export interface Job {
   readonly name: string;
   /** From the end of one run to the start of the next. */
   readonly everyMs: number;
+  /** The same after a run that failed; as after any other when left out. */
+  readonly retryMs?: number;
   /** A run that takes long looks at `stopping` between its steps. */
   readonly run: (stopping: AbortSignal) => Promise<unknown>;
 }
@@ -34,7 +36,7 @@ interface DatabaseParts {
 /** Starts a job whose runs wait for each other. */
 export function startJob(recording: Recording, job: Job): Running {
   const { run, failed } = recorded(recording, job);
-  return startPeriodicTask({ run, everyMs: job.everyMs, failed });
+  return startPeriodicTask({ ...job, run, failed });
 }
 
 /** Starts a job that begins a run every so often, and never waits for an earlier one that hangs. */

@@ -1,13 +1,21 @@
 /**
- * Runs `run` at once, and again `everyMs` milliseconds after each run has ended, whether it succeeded or threw; what a
- * run throws goes to `failed`. `stop` waits for the run under way; a long run looks at `stopping` between its steps.
+ * Runs `run` at once, and again `everyMs` milliseconds after each run has ended, or `retryMs` after one that threw; what a run
+ * throws goes to `failed`. `stop` waits for the run under way; a long run looks at `stopping` between its steps.
  */
-export function startPeriodicTask({ run, everyMs, failed }: PeriodicTask): { stop(): Promise<void> } {
+export function startPeriodicTask({ run, everyMs, retryMs = everyMs, failed }: PeriodicTask): {
+  stop(): Promise<void>;
+} {
   const stopping = new AbortController();
   let timer: NodeJS.Timeout | undefined;
   const runAndPlanNext = async (): Promise<void> => {
-    await run(stopping.signal).catch(failed);
-    if (!stopping.signal.aborted) timer = setTimeout(() => (current = runAndPlanNext()), everyMs);
+    const waitMs = await run(stopping.signal).then(
+      () => everyMs,
+      (error) => {
+        failed(error);
+        return retryMs;
+      },
+    );
+    if (!stopping.signal.aborted) timer = setTimeout(() => (current = runAndPlanNext()), waitMs);
   };
   let current = runAndPlanNext();
   return {
@@ -22,5 +30,6 @@ export function startPeriodicTask({ run, everyMs, failed }: PeriodicTask): { sto
 interface PeriodicTask {
   readonly run: (stopping: AbortSignal) => Promise<unknown>;
   readonly everyMs: number;
+  readonly retryMs?: number;
   readonly failed: (error: unknown) => void;
 }
