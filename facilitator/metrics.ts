@@ -10,7 +10,10 @@ import type { LostSettlements } from "./settlements/lost-settlements.ts";
 
 /** What this process has counted since it started, a field a family; everything else is read when it is asked for. */
 export class Metrics {
-  readonly answers = new Counter("facilitator_answers_total", "Answers of /verify and /settle by outcome.");
+  readonly answers = new Counter(
+    "facilitator_answers_total",
+    "Answers of /verify and /settle by outcome; `error` is a 5xx.",
+  );
   readonly durations = new Histogram("facilitator_answer_seconds", "Time to an answer of /verify and /settle.");
   readonly reconciled = new Counter("facilitator_reconciled_total", "Abandoned payments whose end was found out.");
   readonly listings = new Counter("facilitator_listings_total", "What became of resources offered to the catalog.");

@@ -2,7 +2,7 @@ import type { Express, RequestHandler } from "express";
 import helmet from "helmet";
 import { mount } from "../shared/endpoint.ts";
 import type { ApiError } from "../shared/errors.ts";
-import { createApp, errorHandler, notFound, requestId } from "../shared/http.ts";
+import { createApp, errorHandler, type FailedRequest, notFound, requestId } from "../shared/http.ts";
 import type { Context } from "./context.ts";
 import { facilitatorEndpoints } from "./endpoints.ts";
 import type { Access } from "./http/endpoint.ts";
@@ -28,11 +28,16 @@ export function createServer(context: Context): Express {
   app.use(siteRouter(site, limitReads("pages", readPerAddress, valkey)));
   mount(app, others, guards, tracing);
   app.use(notFound);
-  app.use("/verify", errorHandler(context.log, { shape: verifyErrorBody }));
-  app.use("/settle", errorHandler(context.log, { shape: settleErrorBody }));
+  app.use("/verify", errorHandler(context.log, { shape: verifyErrorBody, failed: countFailed(context, "verify") }));
+  app.use("/settle", errorHandler(context.log, { shape: settleErrorBody, failed: countFailed(context, "settle") }));
   app.use(errorHandler(context.log, { page: errorPages(site.frame) }));
   return app;
 }
+
+const countFailed =
+  ({ metrics }: Context, verb: "verify" | "settle") =>
+  ({ status }: FailedRequest) =>
+    metrics.answers.add({ verb, network: "", outcome: "error", reason: String(status) });
 
 /** Stock clients read the fields of the outcome even from an error answer. */
 function verifyErrorBody(error: ApiError): object {

@@ -67,6 +67,26 @@ test("answers are counted by outcome, and their times add up", async ({ scrape, 
   expect(after.valueAt(`facilitator_answer_seconds_sum{${series}}`)).toBeGreaterThan(0);
 });
 
+test("answers of 5xx are counted by verb and status, and what a caller got wrong is none of them", async ({
+  scrape,
+  facilitator,
+  setting,
+}) => {
+  const { db } = facilitator.context;
+  const body = await paymentBody(await setting.fundedBuyer(), setting.terms);
+  expect((await facilitator.verify({ x402Version: {} })).status).toBe(400);
+  await db.query("alter table payments rename to mislaid_payments");
+  try {
+    expect((await facilitator.settle(body)).status).toBe(500);
+  } finally {
+    await db.query("alter table mislaid_payments rename to payments");
+  }
+  const { text } = await scrape();
+  const errors = text.split("\n").filter((line) => line.includes('outcome="error"'));
+  expect(errors).toEqual(['facilitator_answers_total{verb="settle",network="",outcome="error",reason="500"} 1']);
+  expect((await facilitator.settle(body)).body.success).toBe(true);
+});
+
 test("a fee payer's balance is read from the chain", async ({ scrape, setting }) => {
   const { valueAt, text } = await scrape();
   const [line = ""] = /^facilitator_fee_payer_balance\{.*$/m.exec(text) ?? [];
