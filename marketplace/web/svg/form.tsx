@@ -1,16 +1,13 @@
 /** @jsxRuntime automatic @jsxImportSource preact */
 import type { ComponentChildren } from "preact";
-import { Button, ButtonLink } from "../../../shared/page/button.tsx";
-import { Disclosure } from "../../../shared/page/disclosure.tsx";
 import { AreaField, Field, SelectField, Switch, TextField } from "../../../shared/page/field.tsx";
 import { Icon } from "../../../shared/page/icon.tsx";
-import { creditsOf, usdcOf } from "../../../shared/page/money.tsx";
-import { freePictureMax } from "../../svg/free-picture.ts";
+import { creditsOf } from "../../../shared/page/money.tsx";
 import { svgProducts } from "../../svg/products.ts";
 import { imageBytesMax } from "../../tracer/image/limits.ts";
-import { WalletPanel, type WalletPanelProps } from "../agent/wallet-panel.tsx";
-import { signInPath } from "../layout.tsx";
+import type { WalletPanelProps } from "../agent/wallet-panel.tsx";
 import { colourSteps, drawColourSteps, type Values } from "./orders.ts";
+import { DrawPay, TracePay, WalletPay } from "./pay.tsx";
 
 /** What the form knows of its visitor. */
 export interface FormProps {
@@ -26,9 +23,6 @@ export interface FormProps {
   /** A name of this form, so that one that is sent twice is charged once. */
   readonly requestName: string;
 }
-
-const price = { trace: svgProducts["svg-vectorize"].price, draw: svgProducts["svg-generate"].price };
-const hdPrice = svgProducts["svg-generate-hd"].price;
 
 export function WorkbenchForm(props: FormProps) {
   const { values, requestName } = props;
@@ -195,7 +189,12 @@ function DrawOptions({ values }: { values: Values }) {
         max={2_147_483_647}
       />
       <Switch name="draw_layers" label="Name objects as layers" checked={isOn(values, "draw_layers")} atEnd />
-      <Switch name="hd" label={`More detail (HD, ${creditsOf(hdPrice)})`} checked={isOn(values, "hd")} atEnd />
+      <Switch
+        name="hd"
+        label={`More detail (HD, ${creditsOf(svgProducts["svg-generate-hd"].price)})`}
+        checked={isOn(values, "hd")}
+        atEnd
+      />
     </fieldset>
   );
 }
@@ -245,109 +244,5 @@ function Slider({ id, label, values, steps, max = steps?.length ?? 1, step = 1, 
         />
       )}
     />
-  );
-}
-
-function TracePay({ hasAccount, triesLeft = 0 }: FormProps) {
-  const left = `${triesLeft} left today`;
-  return (
-    <div class="panel-part for-trace">
-      {hasAccount && (
-        <Button look="primary" size="large" block name="pay" value="credits" cost={creditsOf(price.trace)}>
-          Trace
-        </Button>
-      )}
-      {triesLeft > 0 && (
-        <Button
-          look={hasAccount ? undefined : "primary"}
-          size={hasAccount ? undefined : "large"}
-          block
-          name="pay"
-          value="free"
-          cost={<span data-tries="">{left}</span>}
-        >
-          {hasAccount ? "Free try" : "Trace for free"}
-        </Button>
-      )}
-      {!hasAccount && (
-        <ButtonLink
-          look={triesLeft > 0 ? undefined : "primary"}
-          size={triesLeft > 0 ? undefined : "large"}
-          block
-          href={signInPath("/svg")}
-          cost={creditsOf(price.trace)}
-        >
-          Sign in to trace
-        </ButtonLink>
-      )}
-      <p class="help">
-        {triesLeft > 0 && `Free: pictures of up to ${freePictureMax}; nothing is stored. `}
-        What fails costs nothing.
-      </p>
-    </div>
-  );
-}
-
-function DrawPay({ hasAccount }: FormProps) {
-  return (
-    <div class="panel-part for-draw">
-      {hasAccount ? (
-        <Button look="primary" size="large" block name="pay" value="credits" cost={<DrawCost />}>
-          Draw
-        </Button>
-      ) : (
-        <ButtonLink look="primary" size="large" block href={signInPath("/svg")} cost={creditsOf(price.draw)}>
-          Sign in to draw
-        </ButtonLink>
-      )}
-      <p class="help">Usually 15 to 60 seconds. What fails costs nothing.</p>
-    </div>
-  );
-}
-
-/** Without an account: from a wallet in this browser, or a terminal. */
-function WalletPay({ payees }: Pick<FormProps, "payees">) {
-  return (
-    <div class="panel-part">
-      <Disclosure summary={<span>Without an account: by wallet</span>}>
-        <div class="stack stack-3">
-          <WalletPanel
-            payees={payees}
-            payee="the service"
-            cost={<WalletCost />}
-            otherwise={(look) => (
-              <a class={look} href="/docs/per-call">
-                {look === "btn" ? "How to pay from a terminal" : "pay from a terminal"}
-              </a>
-            )}
-          >
-            <span class="for-trace">Pay and trace</span>
-            <span class="for-draw">Pay and draw</span>
-          </WalletPanel>
-        </div>
-      </Disclosure>
-    </div>
-  );
-}
-
-function WalletCost() {
-  return (
-    <>
-      <span class="for-trace">{usdcOf(price.trace)}</span>
-      <span class="for-draw">
-        <span class="if-plain">{usdcOf(price.draw)}</span>
-        <span class="if-hd">{usdcOf(hdPrice)}</span>
-      </span>
-    </>
-  );
-}
-
-/** Both prices; the style sheet shows the one that the switch for HD asks for. */
-function DrawCost() {
-  return (
-    <>
-      <span class="if-plain">{creditsOf(price.draw)}</span>
-      <span class="if-hd">{creditsOf(hdPrice)}</span>
-    </>
   );
 }

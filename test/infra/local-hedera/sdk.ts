@@ -32,14 +32,42 @@ export async function openLedger(options: LocalHederaOptions = {}) {
 
 /** The same for a ledger that is running; the test that started it closes it. */
 export function sdkOn(ledger: LocalHedera) {
-  const { buyer, creator, feePayer, operator, usdcTreasury } = ledger.accounts;
-  const keys = {
+  const keys = keysOf(ledger);
+  const { newClient, close } = clientsOf(ledger);
+  /** Pays nothing and signs nothing by itself: what it executes is signed by hand. */
+  const client = newClient();
+  /** The operator's: pays for, and signs, what it executes. */
+  const operated = newClient().setOperator(ledger.accounts.operator.accountId, keys.operator);
+  const executing = executingBy(client, operated);
+  const signing = { keys, client, statusOf: executing.statusOf };
+  return {
+    ledger,
+    accounts: ledger.accounts,
+    keys,
+    client,
+    operated,
+    newClient,
+    ...executing,
+    ...payingOn(ledger, signing),
+    ...creatingBy(keys.operator, executing.run),
+    ...readingOf(ledger),
+    close,
+  };
+}
+
+type Keys = ReturnType<typeof keysOf>;
+
+function keysOf({ accounts: { buyer, creator, feePayer, operator, usdcTreasury } }: LocalHedera) {
+  return {
     buyer: PrivateKey.fromStringDer(buyer.privateKey),
     creator: PrivateKey.fromStringDer(creator.privateKey),
     feePayer: PrivateKey.fromStringDer(feePayer.privateKey),
     operator: PrivateKey.fromStringDer(operator.privateKey),
     usdcTreasury: PrivateKey.fromStringDer(usdcTreasury.privateKey),
   };
+}
+
+function clientsOf(ledger: LocalHedera) {
   const clients: Client[] = [];
   const newClient = (nodes = ledger.nodes): Client => {
     const client = Client.forNetwork(nodes).setMinBackoff(5).setMaxBackoff(20).setMaxAttempts(100);
@@ -47,11 +75,15 @@ export function sdkOn(ledger: LocalHedera) {
     clients.push(client);
     return client;
   };
-  /** Pays nothing and signs nothing by itself: what it executes is signed by hand. */
-  const client = newClient();
-  /** The operator's: pays for, and signs, what it executes. */
-  const operated = newClient().setOperator(operator.accountId, keys.operator);
+  const close = (): void => {
+    for (const open of clients) open.close();
+  };
+  return { newClient, close };
+}
 
+type Run = (transaction: Transaction, ...signers: PrivateKey[]) => Promise<TransactionReceipt>;
+
+function executingBy(client: Client, operated: Client) {
   const receiptOf = (id: TransactionId): Promise<TransactionReceipt> =>
     new TransactionReceiptQuery().setTransactionId(id).setValidateStatus(false).execute(client);
 
@@ -66,7 +98,7 @@ export function sdkOn(ledger: LocalHedera) {
     }
   };
 
-  const run = async (transaction: Transaction, ...signers: PrivateKey[]): Promise<TransactionReceipt> => {
+  const run: Run = async (transaction, ...signers) => {
     transaction.freezeWith(operated);
     for (const signer of signers) await transaction.sign(signer);
     const { transactionId } = await transaction.execute(operated);
@@ -81,10 +113,20 @@ export function sdkOn(ledger: LocalHedera) {
     return statusOf(transaction);
   };
 
+  return { receiptOf, statusOf, run, statusWith };
+}
+
+interface Signing {
+  readonly keys: Keys;
+  readonly client: Client;
+  readonly statusOf: (transaction: Transaction, by: Client) => Promise<string>;
+}
+
+function payingOn({ usdc, accounts: { buyer, creator, feePayer } }: LocalHedera, { keys, client, statusOf }: Signing) {
   /** What a payer hands over by x402: signed by the payer, to be paid for by the fee payer. */
   const payment = (
     amount: number,
-    { from, to, token = ledger.usdc, id, nodes = ["0.0.3"] }: Payment = {},
+    { from, to, token = usdc, id, nodes = ["0.0.3"] }: Payment = {},
   ): TransferTransaction =>
     new TransferTransaction()
       .addTokenTransfer(token, from ?? buyer.accountId, -amount)
@@ -98,6 +140,10 @@ export function sdkOn(ledger: LocalHedera) {
     return statusOf(await unsigned.sign(keys.feePayer), client);
   };
 
+  return { payment, settle };
+}
+
+function creatingBy(operator: PrivateKey, run: Run) {
   const newAccount = async (key: Key, hbar = 10): Promise<string> => {
     const create = new AccountCreateTransaction().setKeyWithoutAlias(key).setInitialBalance(hbar);
     return (await run(create)).accountId!.toString();
@@ -116,10 +162,14 @@ export function sdkOn(ledger: LocalHedera) {
       .setInitialSupply(1_000_000)
       .setTreasuryAccountId(treasury)
       .setCustomFees(more.customFees ?? []);
-    for (const name of more.keys ?? []) create[`set${name}Key`](keys.operator.publicKey);
+    for (const name of more.keys ?? []) create[`set${name}Key`](operator.publicKey);
     return (await run(create, treasuryKey)).tokenId!.toString();
   };
 
+  return { newAccount, associate, newToken };
+}
+
+function readingOf(ledger: LocalHedera) {
   // biome-ignore lint/suspicious/noExplicitAny: the mirror's JSON, asserted field by field
   const mirror = async (path: string): Promise<any> => {
     const response = await fetch(`${ledger.mirrorUrl}/api/v1/${path}`);
@@ -131,31 +181,7 @@ export function sdkOn(ledger: LocalHedera) {
 
   const hbarBalance = async (account: string): Promise<bigint> => (await hbarBalances(ledger)).get(account) ?? 0n;
 
-  const close = (): void => {
-    for (const open of clients) open.close();
-  };
-
-  return {
-    ledger,
-    accounts: ledger.accounts,
-    keys,
-    client,
-    operated,
-    newClient,
-    receiptOf,
-    statusOf,
-    statusWith,
-    run,
-    payment,
-    settle,
-    newAccount,
-    associate,
-    newToken,
-    mirror,
-    tokenBalance,
-    hbarBalance,
-    close,
-  };
+  return { mirror, tokenBalance, hbarBalance };
 }
 
 /** Waits, for as long as a busy machine may need, until what is read is what is expected. */
