@@ -153,12 +153,14 @@ interface Minutes {
   readonly up: Uint8Array;
   /** By minute from `first`: whether anything can be said of it. */
   readonly known: Uint8Array;
+  /** In the minute after the last, the present one, which is not over. */
+  readonly isUpNow: boolean;
 }
 
 function readSubject(subject: string, beats: readonly Beats[], window: { until: number; days: number }): Minutes {
   const { until, days } = window;
   const first = (Math.floor(until / minutesOfDay) - days + 1) * minutesOfDay;
-  const up = new Uint8Array(until + 1 - first);
+  const up = new Uint8Array(until + 2 - first);
   for (const { day, minutes } of beats) {
     const start = day * minutesOfDay - first;
     for (let byte = 0; byte < minutes.length; byte += 1) {
@@ -170,10 +172,11 @@ function readSubject(subject: string, beats: readonly Beats[], window: { until: 
       else if (bits !== 0) for (let bit = 0; bit < 8; bit += 1) if ((bits >> bit) & 1) up[at + bit] = 1;
     }
   }
-  const firstUp = up.indexOf(1);
-  const known = new Uint8Array(up.length);
+  const past = up.subarray(0, -1);
+  const firstUp = past.indexOf(1);
+  const known = new Uint8Array(past.length);
   if (firstUp >= 0) known.fill(1, firstUp);
-  return { subject, first, up, known };
+  return { subject, first, up: past, known, isUpNow: up.at(-1) === 1 };
 }
 
 /** While no copy was up, nothing is known of a network. */
@@ -183,7 +186,7 @@ function onlyWhileUp(network: Minutes, own: Minutes): Minutes {
   return { ...network, known };
 }
 
-function summaryOf({ subject, first, up, known }: Minutes): SubjectStatus {
+function summaryOf({ subject, first, up, known, isUpNow }: Minutes): SubjectStatus {
   const days: DayStatus[] = [];
   let knownInAll = 0;
   let downInAll = 0;
@@ -202,12 +205,12 @@ function summaryOf({ subject, first, up, known }: Minutes): SubjectStatus {
     days.push({ day, minutesDown: knownMinutes === 0 ? undefined : down });
   }
   const available = knownInAll === 0 ? undefined : (knownInAll - downInAll) / knownInAll;
-  return { subject, days, available, isUp: up.at(-1) === 1 || up.at(-2) === 1 };
+  return { subject, days, available, isUp: isUpNow || up.at(-1) === 1 || up.at(-2) === 1 };
 }
 
 type Gap = Omit<Outage, "causes">;
 
-function outagesOf({ subject, first, up, known }: Minutes): readonly Gap[] {
+function outagesOf({ subject, first, up, known, isUpNow }: Minutes): readonly Gap[] {
   const outages: Gap[] = [];
   let from: number | undefined;
   const at = (minute: number) => new Date((first + minute) * 60_000);
@@ -219,6 +222,6 @@ function outagesOf({ subject, first, up, known }: Minutes): readonly Gap[] {
       from = undefined;
     }
   }
-  if (from !== undefined) outages.push({ subject, from: at(from), to: undefined });
+  if (from !== undefined) outages.push({ subject, from: at(from), to: isUpNow ? at(up.length) : undefined });
   return outages;
 }

@@ -65,6 +65,17 @@ test("an outage that lasts has no end, and this service is not up", async ({ db 
   expect(outages[0]).toEqual({ subject: "facilitator", from: at(0, 400), to: undefined, causes: [] });
 });
 
+test("an outage ends with the first beat after it, in the minute of that beat", async ({ db }) => {
+  await db.query("truncate alive_minutes");
+  await mark(db, "facilitator", at(0, 0), [
+    [0, 100],
+    [130, 131],
+  ]);
+  const { subjects, outages } = await statusOf(db, 1, at(0, 130));
+  expect(subjects[0]).toMatchObject({ isUp: true });
+  expect(outages).toEqual([{ subject: "facilitator", from: at(0, 100), to: at(0, 130), causes: [] }]);
+});
+
 test("every copy that is up is counted, and a network that does not settle is not marked", async ({ db }) => {
   await db.query("truncate alive_minutes");
   const log = createLog("test", "silent");

@@ -44,7 +44,7 @@ export function AgentPage({ shown, tab, children }: AgentPageProps) {
                 </span>
                 <span class="row row-tight not-small">
                   <a class="link" href={`/${detail.agent}.md`}>
-                    Markdown
+                    As Markdown
                   </a>
                   <Copy label="Copy this page as Markdown, for a model" from={`/${detail.agent}.md`} />
                 </span>
