@@ -2,6 +2,7 @@ import { describe, expect } from "vitest";
 import { accountByHandle } from "../../marketplace/accounts/create.ts";
 import { moveAccount } from "../../marketplace/accounts/state.ts";
 import { readBalances } from "../../marketplace/credits/balance.ts";
+import { deleteDeliveredResults } from "../../marketplace/payments/paid-calls/delete-results.ts";
 import { type Database, inTransaction } from "../../shared/postgres.ts";
 import { withAccount } from "../support/browser.ts";
 import { paidTest } from "../support/fixtures.ts";
@@ -174,6 +175,39 @@ describe("buying credits", () => {
         await proveLedger(paid.marketplace.context);
       },
     );
+  });
+
+  test("what was delivered is deleted after thirty days, and never that its payment was used", async ({
+    paid,
+    buy,
+  }) => {
+    const { db } = paid.marketplace.context;
+    const proofs = [await payQuote(paid, "evm", await buy(19)), await payQuote(paid, "evm", await buy(23))] as const;
+    for (const [index, credits] of [19, 23].entries()) expect((await buy(credits, proofs[index])).status).toBe(200);
+    const rows = async () => {
+      const { rows } = await db.query(
+        `select product, output, delivered_at is not null as delivered from paid_calls
+          where product like 'credits:%:19' or product like 'credits:%:23' order by product`,
+      );
+      return rows as Array<{ output: object; delivered: boolean }>;
+    };
+    await until(async () => (await rows()).every(({ delivered }) => delivered));
+    const [, young] = await rows();
+    await db.query("update paid_calls set result_at = now() - interval '29 days' where product like 'credits:%:23'");
+    await db.query("update paid_calls set result_at = now() - interval '31 days' where product like 'credits:%:19'");
+    await deleteDeliveredResults(db);
+    expect(await rows()).toMatchObject([{ output: {}, delivered: true }, young!]);
+    expect((await rows())[0]?.output).toEqual({});
+    const used = { status: 402, body: { charged: true, error: expect.stringContaining("already_settled") } };
+    expect(await buy(19, proofs[0])).toMatchObject(used);
+
+    // One that its buyer has still to fetch.
+    await db.query(
+      "update paid_calls set delivered_at = null, result_at = now() - interval '31 days' where product like 'credits:%:23'",
+    );
+    await deleteDeliveredResults(db);
+    expect((await rows())[1]?.output).toEqual(young!.output);
+    expect((await buy(23, proofs[1])).status).toBe(200);
   });
 
   test("who buys credits signed in gets them on their own account, once, from two tabs and by both routes", async ({

@@ -1,0 +1,22 @@
+import type { Queryable } from "../../../shared/postgres.ts";
+import { historyDays } from "../../history-days.ts";
+
+/**
+ * Deletes results that were delivered as long ago as runs are kept; no verb reads them any more. The rows stay for good: that a payment
+ * was used is never forgotten, and no state changes. A result that its buyer has still to fetch is kept.
+ */
+export async function deleteDeliveredResults(db: Queryable): Promise<void> {
+  await db.query(`
+    update paid_calls p set output = '{}' from (
+      select network, payment_key from paid_calls
+       where result_at >= now() - interval '${historyDays + missedDaysMax} days' and result_at < now() - interval '${historyDays} days'
+         and delivered_at is not null and pg_column_size(output) > ${deletedBytes}
+       limit ${rowsPerPass} for update skip locked) old
+     where p.network = old.network and p.payment_key = old.payment_key`);
+}
+
+/** Days for which no copy may have run: what is older was deleted before, and is not looked at again. */
+const missedDaysMax = 10;
+/** More than what an empty object takes in a row. */
+const deletedBytes = 8;
+const rowsPerPass = 5_000;
