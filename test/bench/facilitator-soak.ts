@@ -1,9 +1,12 @@
+import { randomInt } from "node:crypto";
+import { seedChance } from "./soak/chance.ts";
 import { chaos } from "./soak/chaos.ts";
 import { soakMemory } from "./soak/memory.ts";
 
 /**
  * The facilitator over a long time: does it hold on to memory, and does every payment end as its chain says when networks
- * misbehave and daemons are killed? `--verifications=`, `--settlements=`, `--minutes=`; 0 leaves a part out.
+ * misbehave and daemons are killed? `--verifications=`, `--settlements=`, `--minutes=`; 0 leaves a part out. `--seed=`: the faults of a
+ * run that told its seed.
  */
 export async function benchFacilitatorSoak(): Promise<void> {
   const [verifications, settlements, minutes] = [
@@ -11,6 +14,9 @@ export async function benchFacilitatorSoak(): Promise<void> {
     numberOf("settlements", 20_000),
     numberOf("minutes", 10),
   ];
+  const seed = numberOf("seed", randomInt(2 ** 32));
+  seedChance(seed);
+  process.stdout.write(`--seed=${seed}\n`);
   if (verifications + settlements > 0) await soakMemory(verifications, settlements);
   if (minutes > 0) await chaos(minutes);
 }
