@@ -6,15 +6,18 @@ import { ChainFaults } from "./chain-faults.ts";
 import { between } from "./chance.ts";
 import { type Asked, Customers } from "./customers.ts";
 import { disagreements, LedgerWitness, readPayments, readTruth } from "./verdict.ts";
+import { untruePages, Visitors, wrongEnds } from "./visitors.ts";
 import { startWorld, variablesAmongFaults } from "./world.ts";
 
 const customersOnEachNetwork = 12;
+const visitorsInAll = 2;
 const reportEveryMs = 30_000;
 const endMaxMs = 300_000;
 
 /**
  * Two daemons on one database, between them and their networks everything that can go wrong, `kill -9` at random moments,
- * and customers all the while. Then peace, and the question whether answers, records and chains agree.
+ * and customers and visitors of payments' pages all the while. Then peace, and the question whether answers, pages, records and chains
+ * agree.
  */
 export async function chaos(minutes: number): Promise<void> {
   const world = await startWorld({ blocksEverySecond: true });
@@ -22,41 +25,48 @@ export async function chaos(minutes: number): Promise<void> {
   const variables = variablesAmongFaults(world, proxy.url);
   const daemons = [await Service.start("facilitator", variables), await Service.start("facilitator", variables)];
   const db = connect(world.databaseUrl, { poolMax: 2, applicationName: "soak" });
-  const customers = new Customers(
-    world,
-    daemons.map(({ url }) => url),
-  );
+  const urls = daemons.map(({ url }) => url);
+  const customers = new Customers(world, urls);
+  const visitors = new Visitors(customers.asked, urls);
   const witness = new LedgerWitness(world, db);
   const chainFaults = new ChainFaults(world, proxy, witness);
   const killer = new Killer(daemons);
   process.stdout.write(`\nFacilitator, ${minutes} minutes of two daemons among faults and kill -9\n`);
   try {
     customers.start(customersOnEachNetwork);
+    visitors.start(visitorsInAll);
     chainFaults.start();
     killer.start();
     await reportFor(minutes * 60_000, customers, killer, db);
     await killer.stop();
     await chainFaults.stop();
     await customers.stop();
+    await visitors.stop();
     report("peace", customers, killer);
     await allEnded(db);
     await allExpired(db);
     await askAgain(customers);
 
     const rows = await readPayments(db);
-    const problems = disagreements(customers.asked, rows, await readTruth(world, witness));
+    const truth = await readTruth(world, witness);
+    const problems = [
+      ...disagreements(customers.asked, rows, truth),
+      ...untruePages(visitors.pages, truth),
+      ...(await wrongEnds(visitors, rows)),
+    ];
     const settled = rows.filter(({ state }) => state === "settled");
     process.stdout.write(
       `faults: ${[...chainFaults.done].map(([kind, times]) => `${kind} ${times}`).join(", ")}\n` +
         `payments asked for ${customers.asked.length}, claimed ${rows.length}, settled ${settled.length} ` +
         `(${settled.filter(({ network }) => network.startsWith("eip155")).length} EVM), ` +
         `failed ${rows.length - settled.length}; told of success ${successesOf(customers.asked)}; kills ${killer.kills}\n` +
-        `answers, records and chains disagree about ${problems.length}\n${problems.slice(0, 20).join("\n")}\n`,
+        `pages looked at while payments were under way ${visitors.pages.length}, and each payment's at the end\n` +
+        `answers, pages, records and chains disagree about ${problems.length}\n${problems.slice(0, 20).join("\n")}\n`,
     );
   } finally {
     await killer.stop();
     await chainFaults.stop().catch(() => {});
-    await customers.stop();
+    await Promise.all([customers.stop(), visitors.stop()]);
     await Promise.all(daemons.map((daemon) => daemon.stop()));
     await db.end();
     await proxy.stop();

@@ -71,6 +71,7 @@ export function variablesAmongFaults({ variables }: World, rpcUrl: string): Reco
     EIP155_84532_RPC_TIMEOUT_MS: "2000",
     EIP155_84532_BUMP_AFTER_MS: "4000",
     SETTLE_TIMEOUT_MS: "8000",
+    LIMIT_READ_PER_ADDRESS: "0",
     LIMIT_FAILURES_PER_PAYER: "0",
     LIMIT_FAILURES_PER_PAYER_DAY: "0",
   };
