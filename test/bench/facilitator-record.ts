@@ -52,13 +52,13 @@ export async function benchFacilitatorRecord(): Promise<void> {
 }
 
 /** One connection, so that the pages counted between two questions are those of the question. */
-async function withDatabase<T>(url: string, work: (db: Database) => Promise<T>): Promise<T> {
+export async function withDatabase<T>(url: string, work: (db: Database) => Promise<T>): Promise<T> {
   const db = connect(url, { poolMax: 1, applicationName: "bench", givesUpAfterMs: statementMs });
   return work(db).finally(() => db.end());
 }
 
 /** The URL of a database with so many records, which is made where there is none. */
-async function filled(postgres: LocalPostgres, size: number): Promise<string> {
+export async function filled(postgres: LocalPostgres, size: number): Promise<string> {
   const name = `record_${size}`;
   const isFilled = await withDatabase(postgres.urlOf("postgres"), async (db) => {
     const { rows } = await db.query(

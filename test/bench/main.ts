@@ -4,6 +4,7 @@ import { benchFacilitatorEvm } from "./facilitator-evm.ts";
 import { benchFacilitatorHedera } from "./facilitator-hedera.ts";
 import { benchFacilitatorRecord } from "./facilitator-record.ts";
 import { benchFacilitatorSoak } from "./facilitator-soak.ts";
+import { benchFacilitatorWeb } from "./facilitator-web.ts";
 import { benchMarketplace } from "./marketplace.ts";
 import { benchMcp } from "./mcp.ts";
 import { benchPerCall } from "./per-call.ts";
@@ -32,7 +33,7 @@ const benches: Readonly<Record<string, readonly (() => Promise<void>)[]>> = {
   "svg-renderers": [benchSvgRenderers],
   "svg-structure": [benchSvgStructure],
   "svg-stages": [drawStages],
-  web: [benchWeb],
+  web: [benchWeb, benchFacilitatorWeb],
 };
 
 /** Half an hour and no figure beside a peer's, or no figure at all: it draws a picture of the documents. */

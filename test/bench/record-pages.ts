@@ -18,6 +18,15 @@ export interface MeasuredPage {
 
 /** Every page of the record, as a browser asks for it, over HTTP. What is wanted of each: p95 within 50 ms. */
 export async function measurePages(db: Database, databaseUrl: string): Promise<readonly MeasuredPage[]> {
+  return withFacilitator(databaseUrl, async (url) => {
+    const rows: MeasuredPage[] = [];
+    for (const path of await pathsOf(db)) rows.push(await measure(db, url, path));
+    return rows;
+  });
+}
+
+/** A daemon on a record, with a chain of its own. */
+export async function withFacilitator<T>(databaseUrl: string, work: (url: string) => Promise<T>): Promise<T> {
   const chain = await startEvmChain();
   const signer = generatePrivateKey();
   await chain.fund(privateKeyToAddress(signer), { wei: parseEther("1") });
@@ -28,9 +37,7 @@ export async function measurePages(db: Database, databaseUrl: string): Promise<r
     LIMIT_READ_PER_ADDRESS: "0",
   });
   try {
-    const rows: MeasuredPage[] = [];
-    for (const path of await pathsOf(db)) rows.push(await measure(db, facilitator.url, path));
-    return rows;
+    return await work(facilitator.url);
   } finally {
     await facilitator.stop();
     await chain.stop();
@@ -38,7 +45,7 @@ export async function measurePages(db: Database, databaseUrl: string): Promise<r
 }
 
 /** An account, a resource and a payment that are there, and the busiest of each. */
-async function pathsOf(db: Database): Promise<readonly string[]> {
+export async function foundIn(db: Database): Promise<Readonly<Record<FoundName, string>>> {
   const { rows } = await db.query(`
     select (select account from accounts order by paid desc limit 1) as payer,
            (select account from accounts order by received desc limit 1) as payee,
@@ -47,7 +54,13 @@ async function pathsOf(db: Database): Promise<readonly string[]> {
            (select transaction_id from payments order by id desc limit 1) as transaction,
            (select (extract(epoch from created_at) * 1000000)::bigint || '.' || id from transactions
              where network = 'eip155:8453' and status = 'settled' order by created_at limit 1 offset 200) as place`);
-  const { payer, payee, url, resource, transaction, place } = rows[0];
+  return rows[0];
+}
+
+type FoundName = "payer" | "payee" | "url" | "resource" | "transaction" | "place";
+
+async function pathsOf(db: Database): Promise<readonly string[]> {
+  const { payer, payee, url, resource, transaction, place } = await foundIn(db);
   const in365 = "?env=mainnet&days=365";
   return [
     "/?env=mainnet",
