@@ -35,8 +35,9 @@ export async function drill(): Promise<boolean> {
     await pause(between(3_000, 6_000));
     const backedUpMs = await timed(() => database.backUp());
     await pause(between(3_000, 6_000));
-    await queryOnce(url, "select pg_switch_wal()");
+    // What is told while the log is archived may be in it or not.
     const archived = new Set(payers.told.map(({ key }) => key));
+    await archiveLog(url);
     await pause(between(2_000, 4_000));
     await payers.stop();
     const told = payers.told;
@@ -63,6 +64,13 @@ export async function drill(): Promise<boolean> {
   } finally {
     for (const stop of stops.toReversed()) await stop();
   }
+}
+
+/** Waits until what was committed before is in the archive. */
+async function archiveLog(url: string): Promise<void> {
+  const { rows } = await queryOnce(url, "select pg_walfile_name(pg_switch_wal()) as file");
+  const isArchived = `select coalesce(left(last_archived_wal, 24) >= '${rows[0].file}', false) as so from pg_stat_archiver`;
+  while (!(await queryOnce(url, isArchived)).rows[0].so) await pause(100);
 }
 
 async function timed(work: () => Promise<void>): Promise<number> {
