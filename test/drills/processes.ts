@@ -1,6 +1,6 @@
 import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { readFile } from "node:fs/promises";
+import { readdir, readFile } from "node:fs/promises";
 
 /** Ends a process that is still there, and waits for it. */
 export async function endOf(child: ChildProcess | undefined, signal: NodeJS.Signals): Promise<void> {
@@ -13,11 +13,18 @@ export async function endOf(child: ChildProcess | undefined, signal: NodeJS.Sign
 /** A process and all that it started (a postmaster and its backends), none of which gets to say or write another word. */
 export async function killTree(pid: number): Promise<void> {
   if (!pid) return;
-  const children = await readFile(`/proc/${pid}/task/${pid}/children`, "utf8").catch(() => "");
+  const children = await childrenOf(pid);
   try {
     process.kill(pid, "SIGKILL");
   } catch {
     // gone already
   }
-  for (const child of children.trim().split(/\s+/)) await killTree(Number(child));
+  for (const child of children) await killTree(child);
+}
+
+/** Of all its threads: what is written in Go starts processes from any of them. */
+async function childrenOf(pid: number): Promise<readonly number[]> {
+  const threads = await readdir(`/proc/${pid}/task`).catch(() => []);
+  const started = threads.map((thread) => readFile(`/proc/${pid}/task/${thread}/children`, "utf8").catch(() => ""));
+  return (await Promise.all(started)).flatMap((pids) => pids.split(/\s+/).map(Number));
 }
