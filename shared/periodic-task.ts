@@ -12,7 +12,7 @@ export function startPeriodicTask({ run, everyMs, retryMs = everyMs, failed }: P
       () => everyMs,
       (error) => {
         failed(error);
-        return retryMs;
+        return Math.min(retryMs, everyMs);
       },
     );
     if (!stopping.signal.aborted) timer = setTimeout(() => (current = runAndPlanNext()), waitMs);
