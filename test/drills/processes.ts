@@ -12,14 +12,23 @@ export async function endOf(child: ChildProcess | undefined, signal: NodeJS.Sign
 
 /** A process and all that it started (a postmaster and its backends), none of which gets to say or write another word. */
 export async function killTree(pid: number): Promise<void> {
-  if (!pid) return;
-  const children = await childrenOf(pid);
+  for (const one of await stoppedTree(pid)) signal(one, "SIGKILL");
+}
+
+/** All are found before one is killed: with a parent some children end, and what those started is nobody's child then. */
+async function stoppedTree(pid: number): Promise<readonly number[]> {
+  if (!pid) return [];
+  signal(pid, "SIGSTOP");
+  const below = await Promise.all((await childrenOf(pid)).map(stoppedTree));
+  return [pid, ...below.flat()];
+}
+
+function signal(pid: number, name: NodeJS.Signals): void {
   try {
-    process.kill(pid, "SIGKILL");
+    process.kill(pid, name);
   } catch {
     // gone already
   }
-  for (const child of children) await killTree(child);
 }
 
 /** Of all its threads: what is written in Go starts processes from any of them. */
