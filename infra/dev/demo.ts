@@ -4,7 +4,7 @@ import type { PaymentRequirements, SettleResponse } from "../../shared/x402.ts";
 import { loadEnvFile, readSettings } from "./settings.ts";
 import { readStackFile, type StackFile } from "./stack-file.ts";
 
-const usage = `Runs an agent by key and pays for a call on each chain, against the stack of "npm start".
+const usage = `Runs agents by key and pays for a call on each chain, against the stack of "npm start".
 
   npm run demo            tells what happens
   npm run demo -- --json  the same as JSON`;
@@ -24,7 +24,8 @@ async function main(): Promise<void> {
   const stack = readStackFile(readSettings(process.env).dataDirectory);
   const byKey = await runByKey(stack, tell);
   const payments = [await payOnHedera(stack, tell), await payOnEvm(stack, tell)];
-  if (values.json) process.stdout.write(`${JSON.stringify({ byKey, payments }, undefined, 2)}\n`);
+  const others = await runTheOthers(stack, tell);
+  if (values.json) process.stdout.write(`${JSON.stringify({ byKey, payments, others }, undefined, 2)}\n`);
 }
 
 type Tell = (line: string) => void;
@@ -39,14 +40,34 @@ async function runByKey({ marketplace, demo }: StackFile, tell: Tell) {
   tell(`1. Run ${agent} with an API key`);
   const before = await balance();
   tell(`   Balance before: ${before} credits`);
-  const body = JSON.stringify({ agent, input });
-  const response = await fetch(`${marketplace}/api/v1/run`, { method: "POST", headers, body });
-  const run = await json<Run>(response, 200);
-  if (!run.success) throw new Error(`The run failed: ${run.error}`);
+  const run = await runAgent(marketplace, headers, agent, input);
   tell(`   Answer: ${shortened(run.output)}`);
   const after = await balance();
   tell(`   Balance after:  ${after} credits (the run took ${run.credits_used})\n`);
   return { agent, creditsBefore: before, creditsAfter: after, creditsUsed: run.credits_used, output: run.output };
+}
+
+async function runAgent(marketplace: string, headers: Record<string, string>, agent: string, input: object) {
+  const body = JSON.stringify({ agent, input });
+  const run = await json<Run>(await fetch(`${marketplace}/api/v1/run`, { method: "POST", headers, body }), 200);
+  if (!run.success) throw new Error(`The run of ${agent} failed: ${run.error}`);
+  return run;
+}
+
+/** Each with the examples that its creator gave, as its page has them in its form; so the website has something to show. */
+async function runTheOthers({ marketplace, demo }: StackFile, tell: Tell) {
+  const headers = { authorization: `Bearer ${demo.apiKey}`, "content-type": "application/json" };
+  tell("4. Run the other agents with the key, each with its own example");
+  const runs: Array<{ agent: string; creditsUsed: number }> = [];
+  for (const agent of demo.agents.slice(1)) {
+    const { inputs } = await json<AgentDetail>(await fetch(`${marketplace}/api/v1/agents/${agent}`, { headers }), 200);
+    const given = inputs.filter(({ example }) => example !== null).map(({ name, example }) => [name, example]);
+    const run = await runAgent(marketplace, headers, agent, Object.fromEntries(given));
+    tell(`   ${agent.padEnd(20)} ${run.credits_used} credits  ${shortened(run.output, 80)}`);
+    runs.push({ agent, creditsUsed: run.credits_used });
+  }
+  tell(`   What the pages say of them now: ${marketplace}/explore`);
+  return runs;
 }
 
 async function payOnHedera(stack: StackFile, tell: Tell) {
@@ -89,7 +110,7 @@ async function payOnEvm(stack: StackFile, tell: Tell) {
 }
 
 /** Quote, sign, pay, and show that the same proof buys nothing a second time. */
-async function pay({ marketplace, demo }: StackFile, tell: Tell, chain: Chain) {
+async function pay({ marketplace, facilitator, demo }: StackFile, tell: Tell, chain: Chain) {
   const [agent = ""] = demo.agents;
   const url = `${marketplace}/api/agent/${agent}`;
   const post = (headers: Record<string, string> = {}) =>
@@ -125,6 +146,8 @@ async function pay({ marketplace, demo }: StackFile, tell: Tell, chain: Chain) {
   const after = await changed(() => chain.balanceOf(entry.payTo), before);
   tell(`   The creator's wallet after:  ${dollars(after)}`);
   tell(`   Transaction: ${settled.transaction}`);
+  const page = `${facilitator}/tx/${encodeURIComponent(settled.transaction)}`;
+  tell(`   Open its page:        ${page}`);
   tell(`   See it on the chain:  ${chain.see(settled.transaction)}`);
 
   const again = await post({ "payment-signature": proof });
@@ -140,6 +163,7 @@ async function pay({ marketplace, demo }: StackFile, tell: Tell, chain: Chain) {
     creatorBefore: String(before),
     creatorAfter: String(after),
     see: chain.see(settled.transaction),
+    page,
     again: { status: again.status, error },
   };
 }
@@ -158,6 +182,10 @@ interface Quote {
   readonly resource: object;
   readonly extensions: object;
   readonly accepts: readonly PaymentRequirements[];
+}
+
+interface AgentDetail {
+  readonly inputs: ReadonlyArray<{ readonly name: string; readonly example: unknown }>;
 }
 
 interface Run {
@@ -195,7 +223,7 @@ function dollars(amount: bigint): string {
   return `$${formatUnits(amount, 6)}`;
 }
 
-function shortened(output: Run["output"]): string {
+function shortened(output: Run["output"], lengthMax = 120): string {
   const text = (output?.text ?? JSON.stringify(output)).replaceAll(/\s+/g, " ");
-  return text.length > 120 ? `${text.slice(0, 120)}…` : text;
+  return text.length > lengthMax ? `${text.slice(0, lengthMax)}…` : text;
 }

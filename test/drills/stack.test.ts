@@ -77,14 +77,16 @@ test("npm start comes up, everything it prints works, and Ctrl-C leaves nothing 
   const [byClient = ""] = stack.output().match(/^ {2}AGENT_MARKETPLACE_URL=.*$/m) ?? [];
   expect(await shell(byClient)).not.toBe("");
 
-  const { byKey, payments } = JSON.parse(await shell("npm run -s demo -- --json")) as Demo;
+  const { byKey, payments, others } = JSON.parse(await shell("npm run -s demo -- --json")) as Demo;
   expect(byKey).toMatchObject({ creditsBefore: 990, creditsAfter: 985 });
   expect(payments.map(({ network }) => network)).toEqual(["hedera:testnet", "eip155:84532"]);
-  for (const { amount, creatorBefore, creatorAfter, again, see } of payments) {
+  for (const { amount, creatorBefore, creatorAfter, again, see, page } of payments) {
     expect(BigInt(creatorAfter) - BigInt(creatorBefore)).toBe(BigInt(amount));
     expect(again.status).toBe(402);
     expect(await shell(see)).toMatch(/"result": ?("SUCCESS"|\{)/);
+    expect((await fetch(page)).status).toBe(200);
   }
+  expect(others.map(({ agent }) => agent)).toEqual(shape.demo.agents.slice(1));
 
   expect(await npmStart().ended).toMatchObject({ code: 1, output: expect.stringMatching(/runs already: process \d+/) });
 
@@ -103,7 +105,7 @@ test("damaged state does not keep it from starting; after a kill -9 the next sta
   const damaged = await startStack();
   expect(damaged.output()).toContain("hedera.json was damaged");
   const before = await readStack();
-  expect(await creditsIn(before)).toBe(985);
+  expect(await creditsIn(before)).toBe(966);
 
   const [main = 0, ...parts] = await recordedProcesses();
   process.kill(main, "SIGKILL");
@@ -114,7 +116,7 @@ test("damaged state does not keep it from starting; after a kill -9 the next sta
   expect(next.output()).toMatch(/Stopped what a killed start had left behind: .*Facilitator \(\d+\)/);
   expect(parts.filter(exists)).toEqual([]);
   expect(await readStack()).toEqual(before);
-  expect(await creditsIn(before)).toBe(985);
+  expect(await creditsIn(before)).toBe(966);
 
   const facilitator = (await recorded()).parts.find(({ name }) => name === "Facilitator");
   const processes = await recordedProcesses();
@@ -255,6 +257,7 @@ interface Recorded {
 }
 
 interface Demo {
+  readonly others: ReadonlyArray<{ readonly agent: string }>;
   readonly byKey: { readonly creditsBefore: number; readonly creditsAfter: number };
   readonly payments: ReadonlyArray<{
     readonly network: string;
@@ -262,6 +265,7 @@ interface Demo {
     readonly creatorBefore: string;
     readonly creatorAfter: string;
     readonly see: string;
+    readonly page: string;
     readonly again: { readonly status: number };
   }>;
 }
