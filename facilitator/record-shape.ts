@@ -29,8 +29,20 @@ export const recordShape = z
 type TransactionRecord = z.infer<typeof recordShape>;
 type Column = Exclude<keyof TransactionRecord, "explorer">;
 
-/** The columns it is made of. */
+/** The columns of `transactions` it is made of. */
 export const columnsShown = Object.keys(recordShape.shape).filter((name) => name !== "explorer") as readonly Column[];
+
+/** What a row `t` of `payments` that has not ended has in place of columns that it lacks. */
+const ofUnfinished: Partial<Record<Column, string>> = {
+  status: "t.state",
+  kind: "'settle'",
+  tx_id: "t.transaction_id",
+  error_reason: "null",
+  total_ms: "least(extract(epoch from now() - t.created_at) * 1000, 2147483647)::int",
+};
+
+/** SQL: the record's columns of such a row. */
+export const unfinishedColumns = columnsShown.map((name) => `${ofUnfinished[name] ?? `t.${name}`} as ${name}`).join();
 
 /** The same from the database or the archive. */
 export interface Row extends Omit<TransactionRecord, "amount_atomic" | "created_at" | "explorer"> {

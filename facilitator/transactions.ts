@@ -8,7 +8,7 @@ import { encodeOpaque, moment, oneOf, opaque, type Read, text, whole } from "./h
 import { asFiltered, inPlaceAndTime } from "./list-statement.ts";
 import { amongUnfinished, hasNotEnded, unfinishedStates } from "./payment-states.ts";
 import { endedRows, type Found, valuesOf } from "./record-rows.ts";
-import { columnsShown, type Row, recordOf, recordShape } from "./record-shape.ts";
+import { type Row, recordOf, recordShape, unfinishedColumns } from "./record-shape.ts";
 import type { SchemeRegistry } from "./schemes/registry.ts";
 import { environments, type RecordScope, recordScope, statuses, unfinishedStatuses } from "./settlements/scope.ts";
 
@@ -113,15 +113,6 @@ function isUnfinished(status: Asked["status"]): status is UnfinishedStatus {
   return status !== undefined && status in unfinishedStatuses;
 }
 
-/** What a payment that has not ended has in place of the record's columns. */
-const ofUnfinished: Partial<Record<(typeof columnsShown)[number], string>> = {
-  status: "state",
-  kind: "'settle'",
-  tx_id: "transaction_id",
-  error_reason: "null",
-  total_ms: "least(extract(epoch from now() - created_at) * 1000, 2147483647)::int",
-};
-
 /** Found among what the reconciler looks after, which is no more than is under way. */
 async function unfinishedRows(
   db: Database,
@@ -132,7 +123,7 @@ async function unfinishedRows(
   const { rows } = await db.query<Row>({
     name: "list-unfinished",
     text: `
-      select id, ${columnsShown.map((name) => `${ofUnfinished[name] ?? `t.${name}`} as ${name}`).join(", ")},
+      select id, ${unfinishedColumns},
              (extract(epoch from created_at) * 1000000)::bigint as created_micros
         from payments t
        where ${amongUnfinished} and ${hasNotEnded} and state = any($2)

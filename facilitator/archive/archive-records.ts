@@ -3,7 +3,7 @@ import { type Database, inTransaction, type Transaction } from "../../shared/pos
 import type { Bucket } from "../../shared/s3.ts";
 import { endLease, keepLease, type Lease, takeDay } from "./leases.ts";
 import { type ArchiveObject, addObject } from "./objects.ts";
-import { type ArchivedRecord, digestOf, type Place, packRecords, placeOf, recordColumns } from "./record-file.ts";
+import { type ArchivedRecord, archivedColumns, digestOf, type Place, packRecords, placeOf } from "./record-file.ts";
 
 /** Longer than putting an object and reading it back can take. */
 const leaseSeconds = 300;
@@ -64,7 +64,7 @@ async function oldestRecords(
   const { rows } = await db.query<ArchivedRecord>({
     name: "records-to-archive",
     text: `
-      select ${recordColumns}
+      select ${archivedColumns}
         from unnest(array['settled', 'failed']) as asked (status) cross join lateral (
              select * from transactions
               where network = $1 and status = asked.status and created_at < ($2::timestamp + interval '1 day') at time zone 'utc'

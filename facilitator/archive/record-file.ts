@@ -2,38 +2,41 @@ import { createHash } from "node:crypto";
 import { promisify } from "node:util";
 import { gunzip, gzip } from "node:zlib";
 import { z } from "zod";
+import { recordShape } from "../record-shape.ts";
+
+const { explorer: _, ...columns } = recordShape.shape;
 
 /** One row of the public record as the archive has it: whole numbers as text, the moment to the microsecond. */
-const recordShape = z.object({
+const archivedShape = z.object({
   id: z.string().regex(/^\d{1,19}$/),
-  network: z.string(),
+  ...columns,
   status: z.enum(["settled", "failed"]),
-  kind: z.enum(["verify", "settle"]),
-  payer: z.string().nullable(),
-  pay_to: z.string().nullable(),
-  asset: z.string().nullable(),
   amount_atomic: z
     .string()
     .regex(/^\d{1,78}$/)
     .nullable(),
-  resource_url: z.string().nullable(),
-  tx_id: z.string().nullable(),
-  error_reason: z.string().nullable(),
-  total_ms: z.int(),
   created_at: z.string().regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/),
 });
-export type ArchivedRecord = z.infer<typeof recordShape>;
+export type ArchivedRecord = z.infer<typeof archivedShape>;
 
-/** The columns of `transactions t` as they are archived. */
-export const recordColumns = `
-  t.id::text, t.network, t.status, t.kind, t.payer, t.pay_to, t.asset, t.amount_atomic::text, t.resource_url, t.tx_id,
-  t.error_reason, t.total_ms, to_char(t.created_at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as created_at`;
+const asText: Readonly<Record<string, string>> = {
+  id: "t.id::text",
+  amount_atomic: "t.amount_atomic::text",
+  created_at: `to_char(t.created_at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`,
+};
+const names = Object.keys(archivedShape.shape);
+
+/** SQL: the columns of a row `t` of `transactions` as they are archived. */
+export const archivedColumns = names.map((name) => `${asText[name] ?? `t.${name}`} as ${name}`).join();
+
+/** What files lack that are older than a column: it is null there. */
+const absent = Object.fromEntries(names.map((name) => [name, null]));
 
 const unpackedMax = 64_000_000;
 
 /** A line of JSON a record, compressed. The same records are the same bytes. */
 export function packRecords(records: readonly ArchivedRecord[]): Promise<Buffer> {
-  const lines = records.map((record) => `${JSON.stringify(record, Object.keys(recordShape.shape))}\n`);
+  const lines = records.map((record) => `${JSON.stringify(record, names)}\n`);
   return promisify(gzip)(Buffer.from(lines.join("")));
 }
 
@@ -42,7 +45,7 @@ export async function unpackRecords(bytes: Buffer): Promise<readonly ArchivedRec
   const unpacked = await promisify(gunzip)(bytes, { maxOutputLength: unpackedMax });
   const lines = unpacked.toString("utf8").split("\n");
   if (lines.pop() !== "") throw new Error("the file ends in the middle of a record");
-  return lines.map((line) => recordShape.parse(JSON.parse(line)));
+  return lines.map((line) => archivedShape.parse({ ...absent, ...JSON.parse(line) }));
 }
 
 export function digestOf(bytes: Uint8Array): Buffer {

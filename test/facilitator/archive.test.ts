@@ -1,9 +1,11 @@
 import { spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
+import { gzipSync } from "node:zlib";
 import { expect } from "vitest";
 import { type ArchiverNeeds, archiveRecords } from "../../facilitator/archive/archive-records.ts";
 import { auditRecord } from "../../facilitator/archive/audit.ts";
+import { unpackRecords } from "../../facilitator/archive/record-file.ts";
 import { readQuery } from "../../facilitator/http/query.ts";
 import { refreshDailyFigures } from "../../facilitator/settlements/daily-figures.ts";
 import { rollUp } from "../../facilitator/settlements/rollup.ts";
@@ -263,4 +265,16 @@ test("what the archive cannot tell is said: 503 while it is away or holds other 
     expect.stringContaining("is not what was put there"),
     expect.stringContaining("0 records, and 1 were counted"),
   ]);
+});
+
+test("a file that is older than a column of the record is read with null in it, unless a record cannot be without", async () => {
+  const { error_reason: _, ...older } = {
+    ...{ id: "1", network: "hedera:testnet", status: "settled", kind: "settle", payer: "0.0.7", pay_to: "0.0.9" },
+    ...{ asset: "0.0.5", amount_atomic: "5", resource_url: null, tx_id: null, error_reason: null, total_ms: 100 },
+    created_at: "2026-01-01T12:00:00.000000Z",
+  };
+  const file = (record: object) => gzipSync(`${JSON.stringify(record)}\n`);
+  expect(await unpackRecords(file(older))).toEqual([{ ...older, error_reason: null }]);
+  const { status: __, ...broken } = older;
+  await expect(unpackRecords(file(broken))).rejects.toThrow();
 });
