@@ -8,6 +8,7 @@ import { refusals } from "../http/refusals.ts";
 import { parse } from "../parse.ts";
 import { readQuery } from "../query.ts";
 import type { SignIn } from "../sign-in/sign-in.ts";
+import { alertKinds, ofEachAlert } from "./alert-kinds.ts";
 import { alertsRequest, readAlerts, setAlerts } from "./alerts.ts";
 import { credits } from "./amount.ts";
 import { examplePosting, transferBody } from "./endpoints.ts";
@@ -140,7 +141,8 @@ function transferEndpoint({ db }: Needs): Endpoint {
   };
 }
 
-const alerts = { balance_below: 500, cap_percent: 80, email: "ada@example.com" };
+const marks = ofEachAlert((kind) => alertKinds[kind].usual);
+const alerts = { ...marks, email: "ada@example.com" };
 
 function readAlertsEndpoint({ db, signIn }: Needs): Endpoint {
   return {
@@ -159,7 +161,6 @@ function readAlertsEndpoint({ db, signIn }: Needs): Endpoint {
 }
 
 function setAlertsEndpoint({ db, signIn }: Needs): Endpoint {
-  const { email: _, ...asked } = alerts;
   return {
     method: "put",
     path: "/api/account/alerts",
@@ -170,7 +171,7 @@ function setAlertsEndpoint({ db, signIn }: Needs): Endpoint {
       "Looked at every minute. A balance is told once each time it falls below, and at most once an hour; a key once a day, and once a month for a month's cap. An account " +
       "that cannot be written to is a 409.",
     access: "account",
-    body: requestBody(alertsRequest, asked, settingsBody),
+    body: requestBody(alertsRequest, marks, settingsBody),
     answers: {
       200: jsonAnswer(alertsShape, alerts),
       ...refusals({ 409: "This account has no e-mail that could be written to." }),

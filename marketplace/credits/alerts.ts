@@ -4,43 +4,37 @@ import { ApiError } from "../../shared/errors.ts";
 import { type Database, inTransaction, type Queryable } from "../../shared/postgres.ts";
 import { emailOf } from "../account-email.ts";
 import type { AccountId } from "../ids.ts";
+import { alertKinds, alertNames, type Marks, ofEachAlert } from "./alert-kinds.ts";
 
-export const alertsRequest = z.strictObject({
-  balance_below: z
-    .int()
-    .min(1)
-    .max(1_000_000_000)
-    .nullable()
-    .describe("Told each time the spendable credits fall below it; null for never."),
-  cap_percent: z
-    .int()
-    .min(1)
-    .max(100)
-    .nullable()
-    .describe(
-      "Told of each key that has spent so much of its cap, once a day or once a month, as the cap is; null for never.",
-    ),
-});
+export const alertsRequest = z.strictObject(
+  ofEachAlert((kind) => alertKinds[kind].mark.nullable().describe(alertKinds[kind].says)),
+);
 
 export const alertChanges = alertsRequest.partial();
 export type AlertChanges = z.infer<typeof alertChanges>;
 
 /** What the account's holder is told by e-mail, and where. */
-export interface Alerts {
-  readonly balance_below: number | null;
-  readonly cap_percent: number | null;
+export interface Alerts extends Marks {
   /** Null where there is none, or this service sends no e-mail: nothing is told then. */
   readonly email: string | null;
 }
 
 export async function readAlerts({ db, sendsMail }: AlertNeeds, accountId: AccountId): Promise<Alerts> {
-  const { rows } = await db.query<{ balance_below: bigint | null; cap_percent: number | null }>(
-    "select balance_below, cap_percent from credit_alerts where account_id = $1",
+  const { rows } = await db.query<Record<string, bigint | number | null>>(
+    `select ${alertNames.join()} from credit_alerts where account_id = $1`,
     [accountId],
   );
-  const { balance_below: below = null, cap_percent = null } = rows[0] ?? {};
   const email = sendsMail ? await emailOf(db, accountId) : undefined;
-  return { balance_below: below === null ? null : toSafeNumber(below), cap_percent, email: email ?? null };
+  const marks = ofEachAlert((kind) => {
+    const mark = rows[0]?.[kind] ?? null;
+    return mark === null ? null : toSafeNumber(BigInt(mark));
+  });
+  return { ...marks, email: email ?? null };
+}
+
+/** Whether the holder is told of nothing at all. */
+export function asksNothing(marks: Marks): boolean {
+  return alertNames.every((kind) => marks[kind] === null);
 }
 
 /**
@@ -56,20 +50,22 @@ export async function setAlerts(
     // The row of the alerts may not be there yet.
     await tx.query("select from accounts where id = $1 for no key update", [accountId]);
     const { email, ...before } = await readAlerts({ ...needs, db: tx }, accountId);
-    const below = changes.balance_below === undefined ? before.balance_below : changes.balance_below;
-    const percent = changes.cap_percent === undefined ? before.cap_percent : changes.cap_percent;
-    const asksNothing = below === null && percent === null;
-    if (!email && !asksNothing) throw new ApiError("conflict", "This account has no e-mail that could be written to.");
-    if (asksNothing) await tx.query("delete from credit_alerts where account_id = $1", [accountId]);
-    else await tx.query(keepAlerts, [accountId, below, percent]);
-    return { balance_below: below, cap_percent: percent, email };
+    const marks = ofEachAlert((kind) => (changes[kind] === undefined ? before[kind] : changes[kind]));
+    if (!email && !asksNothing(marks)) {
+      throw new ApiError("conflict", "This account has no e-mail that could be written to.");
+    }
+    if (asksNothing(marks)) await tx.query("delete from credit_alerts where account_id = $1", [accountId]);
+    else await tx.query(keepAlerts, [accountId, ...alertNames.map((kind) => marks[kind])]);
+    return { ...marks, email };
   });
 }
 
+/** `$2` and on are the marks. Whether a balance is below is known anew when its mark changes. */
 const keepAlerts = `
-  insert into credit_alerts as old (account_id, balance_below, cap_percent, is_below)
-  select account_id, $2, $3, coalesce(spendable < $2, false) from balances where account_id = $1
-  on conflict (account_id) do update set balance_below = excluded.balance_below, cap_percent = excluded.cap_percent,
+  insert into credit_alerts as old (account_id, ${alertNames.join()}, is_below)
+  select account_id, ${alertNames.map((_, index) => `$${index + 2}`).join()},
+    coalesce(spendable < $${alertNames.indexOf("balance_below") + 2}, false) from balances where account_id = $1
+  on conflict (account_id) do update set ${alertNames.map((kind) => `${kind} = excluded.${kind}`).join()},
     is_below = case when old.balance_below is distinct from excluded.balance_below then excluded.is_below
       else old.is_below end`;
 

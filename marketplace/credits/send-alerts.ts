@@ -3,6 +3,7 @@ import type { Queryable } from "../../shared/postgres.ts";
 import { emailOf } from "../account-email.ts";
 import type { AccountId, KeyId } from "../ids.ts";
 import type { Mailer } from "../sign-in/mail.ts";
+import { type AlertKind, alertNames } from "./alert-kinds.ts";
 
 /** E-mails of one kind that a copy of the service sends in one go. */
 const emailsMax = 50;
@@ -19,20 +20,10 @@ export async function sendAlerts({ db, mailer, publicUrl }: Needs): Promise<void
     `update credit_alerts a set is_below = false from balances b
      where b.account_id = a.account_id and a.is_below and b.spendable >= a.balance_below`,
   );
-  const mails = [
-    ...(await claimFallen(db)).map((fallen) => ({
-      accountId: fallen.account_id,
-      mail: emailOfBalance(fallen, publicUrl),
-      giveBack: () => giveBackFallen(db, fallen),
-    })),
-    ...(await claimSpent(db)).map((spent) => ({
-      accountId: spent.account_id,
-      mail: emailOfCap(spent, publicUrl),
-      giveBack: () => giveBackSpent(db, spent),
-    })),
-  ];
+  const due: Due[] = [];
+  for (const kind of alertNames) due.push(...(await claimed[kind]({ db, publicUrl })));
   const failures: unknown[] = [];
-  for (const { accountId, mail, giveBack } of mails) {
+  for (const { accountId, mail, giveBack } of due) {
     try {
       const email = await emailOf(db, accountId);
       if (email) await mailer.send(email, mail.subject, mail.text);
@@ -44,11 +35,37 @@ export async function sendAlerts({ db, mailer, publicUrl }: Needs): Promise<void
   if (failures.length > 0) throw failures[0];
 }
 
-interface Needs {
-  readonly db: Queryable;
+interface Needs extends ClaimNeeds {
   readonly mailer: Mailer | undefined;
+}
+
+interface ClaimNeeds {
+  readonly db: Queryable;
   readonly publicUrl: string;
 }
+
+/** An e-mail that was claimed, and how its claim is given back. */
+interface Due {
+  readonly accountId: AccountId;
+  readonly mail: Email;
+  readonly giveBack: () => Promise<unknown>;
+}
+
+/** Claims what is to be told, by kind. */
+const claimed: Readonly<Record<AlertKind, (needs: ClaimNeeds) => Promise<Due[]>>> = {
+  balance_below: async ({ db, publicUrl }) =>
+    (await claimFallen(db)).map((fallen) => ({
+      accountId: fallen.account_id,
+      mail: emailOfBalance(fallen, publicUrl),
+      giveBack: () => giveBackFallen(db, fallen),
+    })),
+  cap_percent: async ({ db, publicUrl }) =>
+    (await claimSpent(db)).map((spent) => ({
+      accountId: spent.account_id,
+      mail: emailOfCap(spent, publicUrl),
+      giveBack: () => giveBackSpent(db, spent),
+    })),
+};
 
 interface Fallen {
   readonly account_id: AccountId;

@@ -2,6 +2,7 @@
 import { Button } from "../../../../shared/page/button.tsx";
 import { Card } from "../../../../shared/page/card.tsx";
 import { Field, Switch } from "../../../../shared/page/field.tsx";
+import { alertKinds, alertNames, type Marks } from "../../../credits/alert-kinds.ts";
 import { type AlertChanges, type Alerts, alertChanges } from "../../../credits/alerts.ts";
 import { parse } from "../../../parse.ts";
 import { type Refusal, wholeNumber } from "../refusal.ts";
@@ -10,10 +11,9 @@ import { isTouched, Seen } from "../seen.tsx";
 
 /** What the holder is told by e-mail: nothing, unless they ask for it. */
 export function AlertsCard({ alerts, refusal }: { alerts: Alerts; refusal: Refusal | undefined }) {
-  const { email, balance_below: below, cap_percent: percent } = alerts;
+  const { email } = alerts;
   const marks = shownMarks(alerts);
   const refused = refusal?.act === "alerts" ? refusal : undefined;
-  const isOn = (name: string, kept: number | null) => (refused ? refused.form.has(name) : kept !== null);
   return (
     <Card
       id="alerts"
@@ -22,42 +22,32 @@ export function AlertsCard({ alerts, refusal }: { alerts: Alerts; refusal: Refus
     >
       <form class="stack" method="post" action="/settings/credits">
         <input type="hidden" name="act" value="alerts" />
-        <RefusedNote refusal={refused} fields={["balance_below", "cap_percent"]} />
+        <RefusedNote refusal={refused} fields={alertNames} />
         <Seen values={marks} refusal={refused} />
-        <Switch
-          atEnd
-          id="by-balance"
-          name="by_balance"
-          label="When the balance falls below"
-          checked={isOn("by_balance", below)}
-          disabled={!email}
-        />
-        <Mark
-          id="balance-below"
-          name="balance_below"
-          label="Balance"
-          unit="credits"
-          value={refused?.value("balance_below") ?? marks.balance_below}
-          error={refused?.at("balance_below")}
-          disabled={!email}
-        />
-        <Switch
-          atEnd
-          id="by-cap"
-          name="by_cap"
-          label="When a key has used a share of its cap"
-          checked={isOn("by_cap", percent)}
-          disabled={!email}
-        />
-        <Mark
-          id="cap-percent"
-          name="cap_percent"
-          label="Share of the cap"
-          unit="% of the cap"
-          value={refused?.value("cap_percent") ?? marks.cap_percent}
-          error={refused?.at("cap_percent")}
-          disabled={!email}
-        />
+        {alertNames.map((kind) => {
+          const { by, when, label, unit } = alertKinds[kind].form;
+          return (
+            <>
+              <Switch
+                atEnd
+                id={idOf(by)}
+                name={by}
+                label={when}
+                checked={refused ? refused.form.has(by) : alerts[kind] !== null}
+                disabled={!email}
+              />
+              <Mark
+                id={idOf(kind)}
+                name={kind}
+                label={label}
+                unit={unit}
+                value={refused?.value(kind) ?? marks[kind] ?? ""}
+                error={refused?.at(kind)}
+                disabled={!email}
+              />
+            </>
+          );
+        })}
         <div class="row between">
           <span class="help">Once each time; a balance at most once an hour.</span>
           <Button disabled={!email}>Save alerts</Button>
@@ -67,30 +57,26 @@ export function AlertsCard({ alerts, refusal }: { alerts: Alerts; refusal: Refus
   );
 }
 
+const idOf = (name: string) => name.replaceAll("_", "-");
+
 /** What the form is filled in with: a mark that is off shows what is usual. */
-function shownMarks({ balance_below: below, cap_percent: percent }: Alerts) {
-  return {
-    by_balance: below === null ? "" : "on",
-    balance_below: String(below ?? 500),
-    by_cap: percent === null ? "" : "on",
-    cap_percent: String(percent ?? 80),
-  };
+function shownMarks(alerts: Marks): Readonly<Record<string, string>> {
+  const fields = alertNames.flatMap((kind) => [
+    [alertKinds[kind].form.by, alerts[kind] === null ? "" : "on"],
+    [kind, String(alerts[kind] ?? alertKinds[kind].usual)],
+  ]);
+  return Object.fromEntries(fields);
 }
 
 /** What of the alerts the form changes. */
 export function alertChangesOf(form: URLSearchParams): AlertChanges {
-  const isNew = (...fields: ReadonlyArray<keyof ReturnType<typeof shownMarks>>) =>
-    fields.some((field) => isTouched(form, field));
-  // A mark that was left empty is refused as one, and not taken for one that was left out.
-  const markOf = (by: string, mark: string) => (form.has(by) ? (wholeNumber(form, mark) ?? "") : null);
-  return parse(
-    alertChanges,
-    {
-      ...(isNew("by_balance", "balance_below") && { balance_below: markOf("by_balance", "balance_below") }),
-      ...(isNew("by_cap", "cap_percent") && { cap_percent: markOf("by_cap", "cap_percent") }),
-    },
-    "invalid_value",
-  );
+  const changes = alertNames.flatMap((kind) => {
+    const { by } = alertKinds[kind].form;
+    if (![by, kind].some((field) => isTouched(form, field))) return [];
+    // A mark that was left empty is refused as one, and not taken for one that was left out.
+    return [[kind, form.has(by) ? (wholeNumber(form, kind) ?? "") : null]];
+  });
+  return parse(alertChanges, Object.fromEntries(changes), "invalid_value");
 }
 
 function Mark({ unit, value, disabled, ...told }: MarkProps) {

@@ -5,7 +5,7 @@ import { Stats } from "../../../../shared/page/stats.tsx";
 import type { Database } from "../../../../shared/postgres.ts";
 import { listKeys } from "../../../api-keys/list.ts";
 import type { Config } from "../../../config.ts";
-import { readAlerts, setAlerts } from "../../../credits/alerts.ts";
+import { asksNothing, readAlerts, setAlerts } from "../../../credits/alerts.ts";
 import { credits } from "../../../credits/amount.ts";
 import { transferBody } from "../../../credits/endpoints.ts";
 import { type CreditsStanding, readStanding } from "../../../credits/standing.ts";
@@ -53,7 +53,7 @@ export function creditsPage(needs: Needs): Page {
       alerts: async ({ account }, form) => {
         const needsMail = { db, sendsMail: needs.signIn.mailer !== undefined };
         const kept = await setAlerts(needsMail, account.id, alertChangesOf(form));
-        return done(path, kept.balance_below === null && kept.cap_percent === null ? "quiet" : "alerts");
+        return done(path, asksNothing(kept) ? "quiet" : "alerts");
       },
     },
   });
