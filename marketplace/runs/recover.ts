@@ -5,7 +5,7 @@ import type { Tools } from "../connectors/connector.ts";
 import { ConnectorError, OutcomeUnknownError } from "../connectors/result.ts";
 import type { SideEffect } from "../connectors/side-effect-journal.ts";
 import { type Credits, platformFee } from "../credits/amount.ts";
-import { capture, release } from "../credits/ledger.ts";
+import { capture, release } from "../credits/holds.ts";
 import type { Events } from "../events.ts";
 import { historyDays } from "../history-days.ts";
 import type { AccountId, RunId } from "../ids.ts";

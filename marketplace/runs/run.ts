@@ -9,7 +9,7 @@ import type { Config } from "../config.ts";
 import { RefusalError } from "../connectors/refusal.ts";
 import { creditsText, platformFee } from "../credits/amount.ts";
 import type { BalanceLookup } from "../credits/balance.ts";
-import { capture, type Hold, hold, type Resolved, release } from "../credits/ledger.ts";
+import { capture, type Hold, hold, type Resolved, release } from "../credits/holds.ts";
 import type { Events } from "../events.ts";
 import { type AccountId, newId, type RunId } from "../ids.ts";
 import type { ModelCharge } from "../models/model-charge.ts";

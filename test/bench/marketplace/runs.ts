@@ -2,7 +2,7 @@ import { findAgents } from "../../../marketplace/agents/find.ts";
 import { admitCalls } from "../../../marketplace/api-keys/authenticate.ts";
 import { digestOf } from "../../../marketplace/api-keys/token.ts";
 import { credits } from "../../../marketplace/credits/amount.ts";
-import { capture, hold } from "../../../marketplace/credits/ledger.ts";
+import { capture, hold } from "../../../marketplace/credits/holds.ts";
 import { newId } from "../../../marketplace/ids.ts";
 import type { Database } from "../../../shared/postgres.ts";
 import { type Figures, measure, median } from "../load.ts";
