@@ -1,4 +1,3 @@
-import { type Refusal, refuse } from "../scheme.ts";
 import {
   authorizationCanceledTopic,
   authorizationStateCall,
@@ -6,14 +5,12 @@ import {
   balanceOfCall,
   erc1271Magic,
   isValidSignatureCall,
-  nameCall,
   transferCall,
-  versionCall,
 } from "./eip3009.ts";
-import { addressWord, type Hex } from "./hex.ts";
+import { addressWord, type Hex, isEmpty } from "./hex.ts";
 import type { EvmPayment } from "./payload.ts";
 import { type JsonRpc, RpcError, RpcUnreachableError } from "./rpc.ts";
-import { paysAsAgreed, type Receipt } from "./transfers.ts";
+import type { Receipt } from "./transfers.ts";
 
 /** Everything the scheme asks an EVM node. Throws RpcUnreachableError when the node does not answer. */
 export class EvmChain {
@@ -52,61 +49,7 @@ export class EvmChain {
   /** ERC-1271: does the payer's contract take this signature? Anything but the magic value is no. */
   async walletAccepts(payment: EvmPayment): Promise<boolean> {
     const data = isValidSignatureCall(payment.messageDigest, payment.signature);
-    return (await this.#optionalCall({ to: payment.payer, data, gas: "0x30d40" })) === erc1271Magic;
-  }
-
-  /** Why a transfer cannot go through, in the words of the reference implementation. */
-  async diagnose(payment: EvmPayment, simulation: RpcError): Promise<Refusal> {
-    const { asset, authorization, amount, domain } = payment;
-    const read = (data: Hex) => this.#optionalCall({ to: asset, data });
-    const [code, used, balance, name, version] = await Promise.all([
-      this.hasCode(asset),
-      read(authorizationStateCall(authorization.from, authorization.nonce)),
-      read(balanceOfCall(authorization.from)),
-      read(nameCall),
-      read(versionCall),
-    ]);
-    if (!code) return refuse("asset_not_deployed_contract", "There is no contract at the asset's address.");
-    if (isEmpty(used)) return refuse("invalid_exact_evm_eip3009_not_supported", "The asset does not support EIP-3009.");
-    if (BigInt(used) !== 0n) return this.#refuseSpent(payment);
-    if (!isEmpty(name) && decodeText(name) !== domain.name) {
-      return refuse(
-        "invalid_exact_evm_token_name_mismatch",
-        `The token's name is ${decodeText(name)}, extra.name says ${domain.name}.`,
-      );
-    }
-    if (!isEmpty(version) && decodeText(version) !== domain.version) {
-      const message = `The token's version is ${decodeText(version)}, extra.version says ${domain.version}.`;
-      return refuse("invalid_exact_evm_token_version_mismatch", message);
-    }
-    if (!isEmpty(balance) && BigInt(balance) < amount) {
-      return refuse(
-        "invalid_exact_evm_insufficient_balance",
-        `The payer holds ${BigInt(balance)} of ${amount} base units.`,
-      );
-    }
-    return refuse("invalid_exact_evm_transaction_simulation_failed", `The transfer would fail: ${simulation.message}`);
-  }
-
-  /** Any account may submit an authorization: if it was this very payment, it is settled, though not by this daemon. */
-  async #refuseSpent(payment: EvmPayment): Promise<Refusal> {
-    const { from, nonce } = payment.authorization;
-    return refusalBySpending(payment, await this.spendingOf(payment.asset, from, nonce));
-  }
-
-  /**
-   * The same for a payment whose time is over; undefined when its nonce was never used. Throws RpcUnreachableError when the
-   * transaction that used it lately does not show yet.
-   */
-  async findSettled(payment: EvmPayment): Promise<Refusal | undefined> {
-    const { from, nonce } = payment.authorization;
-    const { number } = await this.latestBlock();
-    if (!(await this.isNonceUsed(payment.asset, from, nonce, number))) return undefined;
-    const spending = await this.spendingOf(payment.asset, from, nonce, new Date(0), lateSearchesMax);
-    if (!spending && Date.now() < payment.expiresAt.getTime() + logsLateMs) {
-      throw new RpcUnreachableError("the node does not show the transaction that used an authorization");
-    }
-    return refusalBySpending(payment, spending);
+    return (await this.read(payment.payer, data, { gas: "0x30d40" })) === erc1271Magic;
   }
 
   /** What `owner` holds of a token, base units. */
@@ -216,6 +159,14 @@ export class EvmChain {
     return ((await this.#rpc.call("eth_getTransactionReceipt", [hash])) as Receipt | null) ?? undefined;
   }
 
+  /** What a contract answers; "0x" where it reverts or is not there. */
+  read(contract: string, data: Hex, limits: { gas?: Hex } = {}): Promise<string> {
+    return this.#call({ to: contract, data, ...limits }).catch((error) => {
+      if (error instanceof RpcError) return "0x";
+      throw error;
+    });
+  }
+
   #call(transaction: Record<string, string>, block = "latest"): Promise<string> {
     return this.#rpc.call("eth_call", [transaction, block]) as Promise<string>;
   }
@@ -229,30 +180,11 @@ export class EvmChain {
       },
     );
   }
-
-  /** "0x" where the contract reverts or is not there. */
-  #optionalCall(transaction: Record<string, string>): Promise<string> {
-    return this.#call(transaction).catch((error) => {
-      if (error instanceof RpcError) return "0x";
-      throw error;
-    });
-  }
-}
-
-function refusalBySpending(payment: EvmPayment, spending: Receipt | undefined): Refusal {
-  if (spending && paysAsAgreed(spending, payment)) {
-    const transaction = spending.transactionHash;
-    return { ...refuse("already_settled", `This payment was settled in ${transaction}.`), transaction };
-  }
-  return refuse("invalid_exact_evm_nonce_already_used", "The authorization's nonce is used or cancelled.");
 }
 
 /** What public nodes search in one question. */
 const searchedBlocks = 5_000n;
 const searchesUsualMax = 200;
-/** For a caller who asks about a payment that is over: on Base, the blocks of a day. */
-const lateSearchesMax = 10;
-const logsLateMs = 600_000;
 /** A chain's clock against the database's. */
 const clocksDifferMs = 600_000;
 
@@ -295,16 +227,4 @@ export interface GasFees {
 function isAboutSender({ code, data, message }: RpcError): boolean {
   if (code === 3 || data !== undefined || /revert/i.test(message)) return false;
   return /insufficient funds|max fee per gas|base fee/i.test(message);
-}
-
-function isEmpty(value: unknown): value is "0x" {
-  return typeof value !== "string" || value === "0x";
-}
-
-/** An ABI-encoded string; empty when it is none. */
-function decodeText(encoded: string): string {
-  const bytes = Buffer.from(encoded.slice(2), "hex");
-  if (bytes.length < 64) return "";
-  const length = bytes.readUInt32BE(60);
-  return bytes.subarray(64, 64 + length).toString("utf8");
 }

@@ -2,6 +2,7 @@ import { type Refusal, refuse } from "../scheme.ts";
 import type { EvmChain } from "./chain.ts";
 import { checkWindow } from "./checks.ts";
 import type { EvmConfig } from "./config.ts";
+import { diagnose } from "./diagnose.ts";
 import type { EvmFeePayer } from "./fee-payer.ts";
 import { leastBusy } from "./least-busy.ts";
 import type { EvmPayment } from "./payload.ts";
@@ -35,7 +36,7 @@ export async function checkOnChain(
       return await checkWallet(chain, sender, payment);
     }
     if (!payment.signedByKey) return refuseSignature(payment);
-    return simulation && (await chain.diagnose(payment, simulation));
+    return simulation && (await diagnose(chain, payment, simulation));
   } catch (error) {
     if (error instanceof RpcError)
       return refuse("unexpected_verify_error", `The node refused to answer: ${error.message}`);
@@ -69,7 +70,7 @@ async function checkWallet(chain: EvmChain, sender: Sender, payment: EvmPayment)
     chain.simulate(sender, payment, "contract"),
   ]);
   if (!accepts) return walletRefuses;
-  return simulation && (await chain.diagnose(payment, simulation));
+  return simulation && (await diagnose(chain, payment, simulation));
 }
 
 /** ERC-6492 wraps a call to a factory of the payer's choice, which would be made with our account. */

@@ -13,3 +13,8 @@ export function addressWord(address: string): string {
 export function isAddress(text: string): boolean {
   return /^0x[0-9a-fA-F]{40}$/.test(text);
 }
+
+/** What a contract answers that reverts, knows no such call or is not there. */
+export function isEmpty(value: unknown): value is "0x" {
+  return typeof value !== "string" || value === "0x";
+}

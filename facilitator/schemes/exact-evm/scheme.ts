@@ -10,6 +10,7 @@ import { EvmChain } from "./chain.ts";
 import { type CheckNeeds, checkOnChain, checkSignature } from "./check-on-chain.ts";
 import { decodePayment } from "./checks.ts";
 import type { EvmConfig } from "./config.ts";
+import { findSettled } from "./diagnose.ts";
 import { transferCall } from "./eip3009.ts";
 import type { EvmFeePayer, Sending } from "./fee-payer.ts";
 import { EvmFeePayers } from "./fee-payers.ts";
@@ -38,10 +39,6 @@ export function createExactEvm(config: EvmConfig, needs: SchemeNeeds): Scheme<Ev
   const reads = new ReadCache(payersRemembered);
   const balances = new PayerBalances(chain, reads);
   const noteBalance = (payment: EvmPayment) => balances.note(payment);
-  const findSettled = async (payment: EvmPayment) =>
-    assets.has(payment.asset)
-      ? reads.read(`settled ${payment.key}`, settledKeptMs, () => orNetworkAway(chain.findSettled(payment)))
-      : undefined;
   const sent = new SentSearch({ chain, config });
   const submitting = { chain, config, feePayers, fromContracts, store: needs.store };
 
@@ -51,7 +48,10 @@ export function createExactEvm(config: EvmConfig, needs: SchemeNeeds): Scheme<Ev
     kinds: kindsOf(config.network),
     feePayers: payers.addresses,
     decode: (request) => decodePayment(request, config),
-    findSettled,
+    findSettled: async (payment) =>
+      assets.has(payment.asset)
+        ? reads.read(`settled ${payment.key}`, settledKeptMs, () => orNetworkAway(findSettled(chain, payment)))
+        : undefined,
     checkSignature: (payment) => orNetworkAway(checkSignature(chain, payment)),
     check: (payment, signed) =>
       checkOnChain({ chain, config, assets, feePayers, fromContracts, noteBalance }, payment, signed),

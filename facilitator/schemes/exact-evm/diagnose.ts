@@ -1,0 +1,81 @@
+import { type Refusal, refuse } from "../scheme.ts";
+import type { EvmChain } from "./chain.ts";
+import { authorizationStateCall, balanceOfCall, nameCall, versionCall } from "./eip3009.ts";
+import { type Hex, isEmpty } from "./hex.ts";
+import type { EvmPayment } from "./payload.ts";
+import { type RpcError, RpcUnreachableError } from "./rpc.ts";
+import { paysAsAgreed, type Receipt } from "./transfers.ts";
+
+/** Why a transfer cannot go through, in the words of the reference implementation. */
+export async function diagnose(chain: EvmChain, payment: EvmPayment, simulation: RpcError): Promise<Refusal> {
+  const { asset, authorization, amount, domain } = payment;
+  const read = (data: Hex) => chain.read(asset, data);
+  const [code, used, balance, name, version] = await Promise.all([
+    chain.hasCode(asset),
+    read(authorizationStateCall(authorization.from, authorization.nonce)),
+    read(balanceOfCall(authorization.from)),
+    read(nameCall),
+    read(versionCall),
+  ]);
+  if (!code) return refuse("asset_not_deployed_contract", "There is no contract at the asset's address.");
+  if (isEmpty(used)) return refuse("invalid_exact_evm_eip3009_not_supported", "The asset does not support EIP-3009.");
+  if (BigInt(used) !== 0n) return refuseSpent(chain, payment);
+  if (!isEmpty(name) && decodeText(name) !== domain.name) {
+    return refuse(
+      "invalid_exact_evm_token_name_mismatch",
+      `The token's name is ${decodeText(name)}, extra.name says ${domain.name}.`,
+    );
+  }
+  if (!isEmpty(version) && decodeText(version) !== domain.version) {
+    const message = `The token's version is ${decodeText(version)}, extra.version says ${domain.version}.`;
+    return refuse("invalid_exact_evm_token_version_mismatch", message);
+  }
+  if (!isEmpty(balance) && BigInt(balance) < amount) {
+    return refuse(
+      "invalid_exact_evm_insufficient_balance",
+      `The payer holds ${BigInt(balance)} of ${amount} base units.`,
+    );
+  }
+  return refuse("invalid_exact_evm_transaction_simulation_failed", `The transfer would fail: ${simulation.message}`);
+}
+
+/** Any account may submit an authorization: if it was this very payment, it is settled, though not by this daemon. */
+async function refuseSpent(chain: EvmChain, payment: EvmPayment): Promise<Refusal> {
+  const { from, nonce } = payment.authorization;
+  return refusalBySpending(payment, await chain.spendingOf(payment.asset, from, nonce));
+}
+
+/**
+ * The same for a payment whose time is over; undefined when its nonce was never used. Throws RpcUnreachableError when the
+ * transaction that used it lately does not show yet.
+ */
+export async function findSettled(chain: EvmChain, payment: EvmPayment): Promise<Refusal | undefined> {
+  const { from, nonce } = payment.authorization;
+  const { number } = await chain.latestBlock();
+  if (!(await chain.isNonceUsed(payment.asset, from, nonce, number))) return undefined;
+  const spending = await chain.spendingOf(payment.asset, from, nonce, new Date(0), lateSearchesMax);
+  if (!spending && Date.now() < payment.expiresAt.getTime() + logsLateMs) {
+    throw new RpcUnreachableError("the node does not show the transaction that used an authorization");
+  }
+  return refusalBySpending(payment, spending);
+}
+
+function refusalBySpending(payment: EvmPayment, spending: Receipt | undefined): Refusal {
+  if (spending && paysAsAgreed(spending, payment)) {
+    const transaction = spending.transactionHash;
+    return { ...refuse("already_settled", `This payment was settled in ${transaction}.`), transaction };
+  }
+  return refuse("invalid_exact_evm_nonce_already_used", "The authorization's nonce is used or cancelled.");
+}
+
+/** For a caller who asks about a payment that is over: on Base, the blocks of a day. */
+const lateSearchesMax = 10;
+const logsLateMs = 600_000;
+
+/** An ABI-encoded string; empty when it is none. */
+function decodeText(encoded: string): string {
+  const bytes = Buffer.from(encoded.slice(2), "hex");
+  if (bytes.length < 64) return "";
+  const length = bytes.readUInt32BE(60);
+  return bytes.subarray(64, 64 + length).toString("utf8");
+}
