@@ -1,12 +1,11 @@
 /** @jsxRuntime automatic @jsxImportSource preact */
 import { lexer, type Token, type Tokens } from "marked";
-import type { ComponentChild, ComponentChildren } from "preact";
-import type { Tone } from "./badge.tsx";
-import { Badge } from "./badge.tsx";
+import type { ComponentChild } from "preact";
+import { Badge, type Tone } from "./badge.tsx";
 import { Callout } from "./callout.tsx";
-import { Code } from "./code.tsx";
 import { CodeTabs } from "./code-tabs.tsx";
-import { highlightedNow, type Language } from "./highlight.tsx";
+import { codeOf, tabOf, tabsFrom } from "./markdown-code.tsx";
+import { decoded, inlineOf, inlinePart, isComment, plainText } from "./markdown-inline.tsx";
 import { Rail } from "./rail.tsx";
 
 /**
@@ -43,15 +42,6 @@ const idOf = (text: string) =>
     .replaceAll(/[^a-z0-9]+/g, "-")
     .replaceAll(/^-|-$/g, "") || "section";
 
-/** The words alone. */
-function plainText(tokens: readonly Token[] = []): string {
-  return tokens
-    .map((token) =>
-      "tokens" in token && token.tokens ? plainText(token.tokens) : "text" in token ? decoded(token.text) : "",
-    )
-    .join("");
-}
-
 /** Blocks, one after another; `id` begins the ids of what they hold. */
 function blocksOf(tokens: readonly Token[], id: string): ComponentChild[] {
   const shown: ComponentChild[] = [];
@@ -76,8 +66,6 @@ function blocksOf(tokens: readonly Token[], id: string): ComponentChild[] {
   }
   return shown;
 }
-
-const isComment = ({ type, raw }: Token) => type === "html" && /^<!--[\s\S]*-->\s*$/.test(raw);
 
 function blockOf(token: Token, id: string): ComponentChild {
   switch (token.type) {
@@ -200,114 +188,4 @@ function quoteOf({ text, tokens }: Tokens.Blockquote, id: string): ComponentChil
       {blocksOf(lexer(rest.join("\n")), id)}
     </Callout>
   );
-}
-
-/** Code blocks that belong together, from this one on. */
-function tabsFrom(tokens: readonly Token[], index: number): Tokens.Code[] {
-  const tabs: Tokens.Code[] = [];
-  for (const token of tokens.slice(index)) {
-    if (isComment(token) && tabs.length > 0) continue;
-    if (token.type !== "code" || tabName(token as Tokens.Code) === undefined) break;
-    tabs.push(token as Tokens.Code);
-  }
-  return tabs;
-}
-
-const languageOf = ({ lang = "" }: Tokens.Code) => lang.split(" ")[0] ?? "";
-
-function tabName({ lang = "" }: Tokens.Code): string | undefined {
-  const [, quoted, bare] = /\btab=(?:"([^"]+)"|(\S+))/.exec(lang) ?? [];
-  return quoted ?? bare;
-}
-
-const tabOf = (code: Tokens.Code) => ({
-  name: tabName(code) ?? "",
-  children: coloured(code),
-});
-
-/** What info strings call the languages. */
-const languages: Readonly<Record<string, Language>> = {
-  sh: "bash",
-  ts: "typescript",
-  python: "python",
-  json: "json",
-  toml: "toml",
-  yaml: "yaml",
-};
-
-function coloured(code: Tokens.Code): ComponentChildren {
-  const language = languages[languageOf(code)];
-  return language ? highlightedNow(code.text, language) : code.text;
-}
-
-const languageNames: Readonly<Record<string, string>> = {
-  sh: "Terminal",
-  ts: "TypeScript",
-  python: "Python",
-  json: "JSON",
-  toml: "TOML",
-  yaml: "YAML",
-};
-
-function codeOf(code: Tokens.Code, id: string): ComponentChild {
-  const language = languageOf(code);
-  return (
-    <Code id={id} title={languageNames[language] ?? "Text"}>
-      {coloured(code)}
-    </Code>
-  );
-}
-
-function inlineOf(tokens: readonly Token[]): ComponentChild[] {
-  return tokens.map(inlinePart);
-}
-
-function inlinePart(token: Token): ComponentChild {
-  switch (token.type) {
-    case "strong":
-      return <b>{inlineOf((token as Tokens.Strong).tokens)}</b>;
-    case "em":
-      return <em>{inlineOf((token as Tokens.Em).tokens)}</em>;
-    case "del":
-      return <s>{inlineOf((token as Tokens.Del).tokens)}</s>;
-    case "codespan":
-      return <code class="icode">{(token as Tokens.Codespan).text}</code>;
-    case "br":
-      return <br />;
-    case "link":
-      return linkOf(token as Tokens.Link);
-    case "image":
-      return (token as Tokens.Image).text;
-    case "html":
-      return isComment(token) ? null : token.raw;
-    default: {
-      const { tokens, text } = token as Tokens.Text;
-      return tokens ? inlineOf(tokens) : decoded(text ?? token.raw);
-    }
-  }
-}
-
-function linkOf({ href, tokens }: Tokens.Link): ComponentChild {
-  const content = inlineOf(tokens);
-  if (!/^(https?:\/\/|mailto:|\/(?!\/)|#)/i.test(href)) return <>{content}</>;
-  return (
-    <a class="link" href={href} rel={/^https?:/i.test(href) ? "noopener" : undefined}>
-      {content}
-    </a>
-  );
-}
-
-const entities: Readonly<Record<string, string>> = {
-  amp: "&",
-  lt: "<",
-  gt: ">",
-  quot: '"',
-  apos: "'",
-  nbsp: "\u00a0",
-  copy: "©",
-};
-
-/** The few entities that texts are written with; the page escapes what needs it. */
-function decoded(text: string): string {
-  return text.replaceAll(/&(\w+);/g, (all, name: string) => entities[name] ?? all);
 }
