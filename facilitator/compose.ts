@@ -5,7 +5,8 @@ import { createLog, type Log } from "../shared/log.ts";
 import { openStores } from "../shared/open-stores.ts";
 import { createOutbound } from "../shared/outbound.ts";
 import { Disposer } from "../shared/process.ts";
-import { openBucket } from "../shared/s3.ts";
+import { type Bucket, openBucket } from "../shared/s3.ts";
+import type { ArchiverNeeds } from "./archive/archive-records.ts";
 import { RecordArchive } from "./archive/record-archive.ts";
 import type { Config } from "./config.ts";
 import type { Context } from "./context.ts";
@@ -40,8 +41,6 @@ export async function createContext(config: Config, overrides: { log?: Log } = {
     const store = new SettlementStore(db);
     const copy = randomUUID();
     const bucket = config.archive && openBucket(config.archive.bucket);
-    const afterDays = config.archive?.afterDays;
-    const archiver = bucket && afterDays !== undefined && { db, bucket, log, holder: copy, afterDays, recordsMax };
     const needs = { store, db, log, copy, kms: config.kms && new Kms(config.kms) };
     const schemes = new SchemeRegistry([
       ...config.evm.map((network) => createExactEvm(network, needs)),
@@ -66,7 +65,7 @@ export async function createContext(config: Config, overrides: { log?: Log } = {
       log,
       ...stores,
       archive: new RecordArchive(bucket, log),
-      archiver: archiver || undefined,
+      archiver: composeArchiver(config, { db, bucket, log, holder: copy }),
       store,
       schemes,
       newPayments: new Map(),
@@ -89,6 +88,15 @@ export async function createContext(config: Config, overrides: { log?: Log } = {
     await disposer.stop();
     throw error;
   }
+}
+
+/** Nothing where no record leaves the database. */
+function composeArchiver(
+  { archive }: Config,
+  { bucket, ...parts }: Pick<ArchiverNeeds, "db" | "log" | "holder"> & { readonly bucket: Bucket | undefined },
+): ArchiverNeeds | undefined {
+  if (!bucket || archive?.afterDays === undefined) return undefined;
+  return { ...parts, bucket, afterDays: archive.afterDays, recordsMax };
 }
 
 /** In an object of the archive: some hundred kilobytes, unpacked in a moment. */

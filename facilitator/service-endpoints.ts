@@ -67,13 +67,14 @@ function healthEndpoint(context: Needs): Endpoint {
     leased: true,
     settling: true,
   };
-  const durability = durabilityExample;
-  const foundAgain = [{ network: "hedera:testnet", payments: 0, lastAt: null }];
-  const elsewhere = {
+  const example = {
+    env: "testnet",
+    durability: durabilityExample,
+    foundAgain: [{ network: "hedera:testnet", payments: 0, lastAt: null }],
     counting: { store: "valkey", shared: true },
     reads: { from: "replica", behind: 240 },
-  } as const;
-  const time = "2026-03-02T09:30:00.000Z";
+    time: "2026-03-02T09:30:00.000Z",
+  } satisfies Partial<z.input<typeof healthShape>>;
   return {
     method: "get",
     path: "/health",
@@ -87,23 +88,15 @@ function healthEndpoint(context: Needs): Endpoint {
     answers: {
       200: jsonAnswer(healthShape, {
         status: "ok",
-        env: "testnet",
         chains: [{ ...chain, balance: 120.5, lowBalance: false }],
-        durability,
-        foundAgain,
-        ...elsewhere,
-        time,
+        ...example,
       }),
       503: jsonAnswer(
         healthShape,
         {
           status: "degraded",
-          env: "testnet",
           chains: [{ ...chain, balance: 9.5, lowBalance: true }],
-          durability,
-          foundAgain,
-          ...elsewhere,
-          time,
+          ...example,
         },
         { description: "A fee payer is low or cannot be read, or the database does not answer." },
       ),

@@ -72,9 +72,7 @@ function readOffer(version: 1 | 2, offer: JsonObject, supported: SupportedRespon
   const network = toCaip2(textOf(offer.network));
   const kinds = supported.kinds.filter((kind) => toCaip2(kind.network) === network);
   const amountName = version === 1 ? "maxAmountRequired" : "amount";
-  const coin = networkOf(network)?.stablecoins.find(
-    ({ asset }) => asset.toLowerCase() === textOf(offer.asset).toLowerCase(),
-  );
+  const coin = coinOf(network, offer);
   const seconds = Number(offer.maxTimeoutSeconds);
   return [
     judge(
@@ -163,9 +161,7 @@ function extraFinding(network: string, offer: JsonObject, { signers }: Supported
       `Set extra.feePayer to ${ours[0] ?? "what GET /supported says"}.`,
     );
   }
-  const known = networkOf(network)?.stablecoins.find(
-    ({ asset }) => asset.toLowerCase() === textOf(offer.asset).toLowerCase(),
-  )?.domain;
+  const known = coinOf(network, offer)?.domain;
   const isGiven = textOf(extra.name) !== "" && textOf(extra.version) !== "";
   const fits = isGiven && (!known || (extra.name === known.name && extra.version === known.version));
   const example = known ?? { name: "USD Coin", version: "2" };
@@ -178,6 +174,12 @@ function extraFinding(network: string, offer: JsonObject, { signers }: Supported
     ],
     `Set "extra": ${JSON.stringify(example)}.`,
   );
+}
+
+/** The stablecoin that an offer names, where it is known on its network. */
+function coinOf(network: string, offer: JsonObject) {
+  const named = textOf(offer.asset).toLowerCase();
+  return networkOf(network)?.stablecoins.find(({ asset }) => asset.toLowerCase() === named);
 }
 
 function isAccount(network: string, payTo: string): boolean {

@@ -3,8 +3,7 @@ import { type Database, inTransaction, type Queryable } from "../../shared/postg
 import type { AccountId } from "../ids.ts";
 import { admitOrRefuse } from "../rate-limit.ts";
 import { readBalances } from "./balance.ts";
-import type { Statement } from "./statement.ts";
-import { effectOf, readStatement } from "./statement.ts";
+import { effectOf, readStatement, type Statement } from "./statement.ts";
 import { filterValues, inPeriod, type kinds, type StatementFilter, selected } from "./statement-rows.ts";
 
 const readsPerMinute = 30;

@@ -8,87 +8,72 @@ import { type RunningFacilitator, startFacilitator } from "./facilitator.ts";
 import { type PaidResource, quoteV2, startPaidResource } from "./paid-resource.ts";
 
 /** A daemon on a real chain that lists servers of this machine, a resource server to be paid, and an empty catalog before each test. */
-export function useDiscovery() {
-  let setting: EvmSetting;
-  let facilitator: RunningFacilitator & { context: Context };
-  let server: PaidResource;
-  let buyer: Buyer;
+export function useDiscovery(): DiscoverySetting {
+  const setting = new DiscoverySetting();
+  beforeAll(setting.start);
+  beforeEach(setting.empty);
+  afterAll(setting.stop);
+  return setting;
+}
 
-  beforeAll(async () => {
-    setting = await evmSetting({ FACILITATOR_DISCOVERY_LOCALHOST: "true" });
-    [facilitator, server, buyer] = await Promise.all([
-      startFacilitator(setting.variables).then(documented),
+class DiscoverySetting {
+  setting!: EvmSetting;
+  facilitator!: RunningFacilitator & { context: Context };
+  server!: PaidResource;
+  buyer!: Buyer;
+
+  start = async () => {
+    this.setting = await evmSetting({ FACILITATOR_DISCOVERY_LOCALHOST: "true" });
+    [this.facilitator, this.server, this.buyer] = await Promise.all([
+      startFacilitator(this.setting.variables).then(documented),
       startPaidResource(),
-      setting.fundedBuyer(1_000_000_000n),
+      this.setting.fundedBuyer(1_000_000_000n),
     ]);
-  });
+  };
 
-  beforeEach(() =>
-    facilitator.context.db.query(
+  empty = async () => {
+    await this.facilitator.context.db.query(
       "truncate discovery_offers, discovery_resources, discovery_accepts, discovery_budgets, listing_days",
-    ),
-  );
-
-  afterAll(async () => {
-    await facilitator?.stop();
-    await server?.stop();
-    await setting?.stop();
-  });
-
-  /** A payment for `path` of the test's resource server that asks to be listed. */
-  const paymentFor = async (path: string, changes: Record<string, unknown> = {}, terms = setting.terms) => {
-    const body = await paymentBody(buyer, terms);
-    const extensions: Record<string, unknown> = { bazaar: bazaar() };
-    return edited(
-      { ...body, paymentPayload: { ...body.paymentPayload, extensions } },
-      {
-        "paymentPayload.resource": {
-          url: `${server.url}${path}`,
-          description: "Weather",
-          mimeType: "application/json",
-        },
-        ...changes,
-      },
     );
   };
 
-  const settle = async (body: unknown) => {
-    const answer = await facilitator.settle(body);
+  stop = async () => {
+    await this.facilitator?.stop();
+    await this.server?.stop();
+    await this.setting?.stop();
+  };
+
+  /** A payment for `path` of the test's resource server that asks to be listed. */
+  paymentFor = async (path: string, changes: Record<string, unknown> = {}, terms = this.setting.terms) => {
+    const body = await paymentBody(this.buyer, terms);
+    const extensions: Record<string, unknown> = { bazaar: bazaar() };
+    const resource = { url: `${this.server.url}${path}`, description: "Weather", mimeType: "application/json" };
+    return edited(
+      { ...body, paymentPayload: { ...body.paymentPayload, extensions } },
+      { "paymentPayload.resource": resource, ...changes },
+    );
+  };
+
+  settle = async (body: unknown) => {
+    const answer = await this.facilitator.settle(body);
     expect(answer.body.success).toBe(true);
     return answer;
   };
 
-  const listing = async (query = "") => (await facilitator.get(`/discovery/resources${query}`)).body;
-  const listed = async (path: string) =>
-    (await listing("?limit=100")).items.find(({ resource }: { resource: string }) => resource === server.url + path);
+  listing = async (query = "") => (await this.facilitator.get(`/discovery/resources${query}`)).body;
 
-  /** The catalog works in the background: what must not appear has had its time once a later payment's listing is there. */
-  const catalogCaughtUp = async () => {
-    const path = `/sentinel-${Math.random()}`;
-    const terms = { ...setting.terms, payTo: newBuyer().address };
-    server.answer(path, quoteV2([requirementsOf(terms)]));
-    await settle(await paymentFor(path, {}, terms));
-    await eventually(() => listed(path)).toBeDefined();
+  listed = async (path: string) => {
+    const { items } = await this.listing("?limit=100");
+    return items.find(({ resource }: { resource: string }) => resource === this.server.url + path);
   };
 
-  return {
-    get setting() {
-      return setting;
-    },
-    get facilitator() {
-      return facilitator;
-    },
-    get server() {
-      return server;
-    },
-    get buyer() {
-      return buyer;
-    },
-    paymentFor,
-    settle,
-    listing,
-    listed,
-    catalogCaughtUp,
+  /** The catalog works in the background: what must not appear has had its time once a later payment's listing is there. */
+  catalogCaughtUp = async () => {
+    const path = `/sentinel-${Math.random()}`;
+    const terms = { ...this.setting.terms, payTo: newBuyer().address };
+    this.server.answer(path, quoteV2([requirementsOf(terms)]));
+    await this.settle(await this.paymentFor(path, {}, terms));
+    await eventually(() => this.listed(path)).toBeDefined();
   };
 }
 
