@@ -1,7 +1,7 @@
 import { expect } from "vitest";
+import { countRuns } from "../../marketplace/agents/count-runs.ts";
 import { signAuthorization } from "../support/evm-payments.ts";
 import { paidTest } from "../support/fixtures.ts";
-import { until } from "../support/marketplace.ts";
 import type { PaidMarket } from "../support/paid-market.ts";
 import { post, quoteIn } from "../support/pay-call.ts";
 
@@ -35,6 +35,11 @@ test("paid calls count among an agent's runs, each once however often its paymen
         paid.market.agent.agentId,
       ])
     ).rows[0];
-  await until(async () => (await figures())?.runs === 3);
+  await expect
+    .poll(async () => {
+      await countRuns(db);
+      return (await figures())?.runs;
+    })
+    .toBe(3);
   expect(await figures()).toMatchObject({ runs: 3, succeeded: 2, median_ms: expect.any(Number) });
 });

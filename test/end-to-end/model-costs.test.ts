@@ -51,7 +51,7 @@ describe("a call that is paid to its creator", () => {
     paid,
   }) => {
     await give(paid, 5, "first");
-    await new Promise((resolve) => setTimeout(resolve, 1_100));
+    await expect.poll(async () => (await ask(paid)).status).toBe(402);
     const proofs = await Promise.all(["evm", "hedera"].map((chain) => pay(paid, chain as "evm" | "hedera")));
     for (const proof of proofs) expect((await ask(paid, proof)).status).toBe(200);
     expect(await left(paid)).toBe(1);
@@ -61,7 +61,7 @@ describe("a call that is paid to its creator", () => {
     paid,
   }) => {
     await give(paid, 2, "second");
-    await new Promise((resolve) => setTimeout(resolve, 1_100));
+    await expect.poll(async () => (await ask(paid)).status).toBe(402);
     const proofs = await Promise.all([pay(paid, "evm"), pay(paid, "evm"), pay(paid, "evm")]);
     const asked = () => paid.marketplace.model.asked();
     const askedBefore = asked();

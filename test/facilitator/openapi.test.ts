@@ -8,9 +8,17 @@ import { asV1, paymentBody } from "../support/evm-payments.ts";
 import { startFacilitator } from "../support/facilitator.ts";
 import { evmTest } from "../support/fixtures.ts";
 import { lintDocument } from "../support/lint-document.ts";
+import { perFile } from "../support/part.ts";
 import { freshDatabase } from "../support/postgres.ts";
 
-const test = evmTest();
+/** A body that stops coming is waited for while the other tests run. */
+const test = evmTest().extend("stalled", { ...perFile, auto: true }, ({ facilitator }, { onCleanup }) => {
+  const { hostname, port } = new URL(facilitator.url);
+  const socket = connect(Number(port), hostname);
+  onCleanup(async () => void socket.destroy());
+  socket.write("POST /verify HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{");
+  return { answer: heardFrom(socket) };
+});
 
 test("the document and the routes of the daemon are the same, no more and no less", async ({ facilitator }) => {
   const { paths } = (await facilitator.get("/openapi.json")).body;
@@ -167,13 +175,10 @@ test("every example of a refusal by a daemon with a fault, or whose database is 
   }
 });
 
-test("the example of a body that stops coming is what the daemon answers", async ({ facilitator }) => {
+test("the example of a body that stops coming is what the daemon answers", async ({ facilitator, stalled }) => {
   const { paths } = (await facilitator.get("/openapi.json")).body;
-  const { hostname, port } = new URL(facilitator.url);
-  const socket = connect(Number(port), hostname);
-  socket.write("POST /verify HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{");
   const { example } = paths["/verify"].post.responses[408].content["application/json"];
-  expect(await heardFrom(socket)).toEqual({ status: 408, body: example });
+  expect(await stalled.answer).toEqual({ status: 408, body: example });
 });
 
 /** Does of an operation what its documented refusal of this status is about. */
