@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { type Faucet, FaucetError } from "./faucet.ts";
-import { COUNTERS, type Faults, LEVELS } from "./faults.ts";
+import { type Faults, faultCounters, faultLevels } from "./faults.ts";
 import { type HttpServer, listenOnLoopback } from "./loopback.ts";
 
 /** The switchboard, over loopback HTTP: faults and faucet. `GET /` says what there is. */
@@ -24,7 +24,7 @@ const answer = async (needs: AdminNeeds, request: IncomingMessage): Promise<obje
   const { pathname } = new URL(request.url ?? "/", "http://admin");
   switch (`${request.method} ${pathname}`) {
     case "GET /":
-      return HELP;
+      return helpText;
     case "GET /faults":
       return needs.faults.current();
     case "DELETE /faults":
@@ -47,7 +47,7 @@ const setFaults = ({ faults, nodes }: AdminNeeds, fields: Fields): object => {
     throw new BadRequestError(`node: must be one of ${nodes.join(", ")}`);
   }
   for (const [name, value] of Object.entries(values)) {
-    if (!(name in COUNTERS) && !(name in LEVELS))
+    if (!(name in faultCounters) && !(name in faultLevels))
       throw new BadRequestError(`${name}: no such switch; GET / lists them`);
     if (!Number.isSafeInteger(value) || ((value as number) < 0 && name !== "clockOffsetMs")) {
       throw new BadRequestError(`${name}: must be a whole number, 0 or more`);
@@ -118,7 +118,7 @@ const readFields = async (request: IncomingMessage): Promise<Fields> => {
   let bytes = 0;
   for await (const chunk of request) {
     bytes += (chunk as Buffer).length;
-    if (bytes > BODY_BYTES_MAX) throw new BadRequestError(`body: at most ${BODY_BYTES_MAX} bytes`, 413);
+    if (bytes > bodyBytesMax) throw new BadRequestError(`body: at most ${bodyBytesMax} bytes`, 413);
     chunks.push(chunk as Buffer);
   }
   try {
@@ -149,11 +149,11 @@ class BadRequestError extends Error {
   }
 }
 
-const HELP = {
+const helpText = {
   "GET /faults": "what is set now",
   "POST /faults": {
-    "counters, used up one call at a time; node: 0.0.3 limits them to one node": COUNTERS,
-    "levels, for the whole chain": LEVELS,
+    "counters, used up one call at a time; node: 0.0.3 limits them to one node": faultCounters,
+    "levels, for the whole chain": faultLevels,
   },
   "DELETE /faults": "counters off, levels as at the start",
   "POST /accounts":
@@ -161,7 +161,7 @@ const HELP = {
   "POST /faucet": "{account, hbar?, amount?, token?, associate?}: HBAR, and whole units of a token (USDC unless named)",
 };
 
-const BODY_BYTES_MAX = 65_536;
+const bodyBytesMax = 65_536;
 
 type AdminNeeds = { faults: Faults; faucet: Faucet; nodes: string[] };
 type Fields = Record<string, unknown>;

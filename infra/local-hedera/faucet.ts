@@ -2,7 +2,7 @@ import type { ChainContext } from "./context.ts";
 import { type Key, keyFromProto } from "./crypto/keys.ts";
 import { addRelation } from "./handlers/relations.ts";
 import { entityText, parseEntityText } from "./hapi/ids.ts";
-import { TREASURY, USDC } from "./seed.ts";
+import { treasuryNumber, usdcNumber } from "./seed.ts";
 import type { Account, Token } from "./state/entities.ts";
 import { Journal } from "./state/journal.ts";
 import { newAccount } from "./state/state.ts";
@@ -56,7 +56,7 @@ export class Faucet {
   /** HBAR, units of a token and the association it needs, all or nothing. */
   give(account: string, gift: Gift): void {
     const to = this.#account(account);
-    const token = this.#token(gift.token ?? entityText(USDC));
+    const token = this.#token(gift.token ?? entityText(usdcNumber));
     this.#change((journal, consensusAt) => {
       if (gift.tinybars !== undefined) this.#moveHbar(journal, to, gift.tinybars);
       if (gift.associate) this.#associate(journal, consensusAt, to, token);
@@ -65,7 +65,7 @@ export class Faucet {
   }
 
   #moveHbar(journal: Journal, to: Account, tinybars: bigint): void {
-    const treasury = this.#chain.state.accounts.get(TREASURY)!;
+    const treasury = this.#chain.state.accounts.get(treasuryNumber)!;
     if (tinybars < 0n || tinybars > treasury.balance)
       throw new FaucetError("hbar", "is negative or more than there is");
     journal.set(treasury, "balance", treasury.balance - tinybars);
@@ -77,7 +77,7 @@ export class Faucet {
     const relation = to.relations.get(token.number);
     if (!relation) throw new FaucetError("account", `${account} is not associated with ${id}`);
     if (token.unique) throw new FaucetError("token", `${id} is a collection of NFTs`);
-    if (units <= 0n || token.totalSupply + units > UNITS_MAX)
+    if (units <= 0n || token.totalSupply + units > unitsMax)
       throw new FaucetError("amount", "must be positive and fit the supply");
     journal.set(relation, "balance", relation.balance + units);
     journal.set(token, "totalSupply", token.totalSupply + units);
@@ -125,7 +125,7 @@ export class FaucetError extends Error {
 
 const parsePublicKey = (text: string): Key => {
   const hex = text.toLowerCase().replace(/^0x/, "");
-  const raw = Buffer.from(hex.replace(ED25519_DER_PREFIX, "").replace(ECDSA_DER_PREFIX, ""), "hex");
+  const raw = Buffer.from(hex.replace(ed25519DerPrefix, "").replace(ecdsaDerPrefix, ""), "hex");
   const key =
     raw.length === 32
       ? keyFromProto({ ed25519: raw })
@@ -136,9 +136,9 @@ const parsePublicKey = (text: string): Key => {
   return key;
 };
 
-const UNITS_MAX = 2n ** 63n - 1n;
-const ED25519_DER_PREFIX = /^302a300506032b6570032100/;
-const ECDSA_DER_PREFIX = /^302d300706052b8104000a032200/;
+const unitsMax = 2n ** 63n - 1n;
+const ed25519DerPrefix = /^302a300506032b6570032100/;
+const ecdsaDerPrefix = /^302d300706052b8104000a032200/;
 
 export type Gift = {
   tinybars?: bigint;

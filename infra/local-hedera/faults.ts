@@ -1,7 +1,7 @@
 import type { EntityNumber } from "./hapi/ids.ts";
 
 /** What the next calls meet. A counter is used up one call at a time; 0 = off. */
-export const COUNTERS = {
+export const faultCounters = {
   busy: "transactions are refused with BUSY, before anything happens",
   unavailable: "transactions fail with gRPC UNAVAILABLE, before anything happens",
   dropReply: "transactions are accepted and run, but the caller never gets an answer",
@@ -13,7 +13,7 @@ export const COUNTERS = {
 } as const;
 
 /** How the chain behaves all the time, until set otherwise. */
-export const LEVELS = {
+export const faultLevels = {
   delayMs: "every gRPC answer waits this long",
   consensusDelayMs: "from a node's OK to the receipt; lowering it releases what waits",
   mirrorLagMs: "how far the mirror is behind the chain",
@@ -37,7 +37,7 @@ export class Faults {
   /** Counters may be for one node (`0.0.3`) only; levels are for the whole chain. */
   set(values: Partial<Record<CounterName, number>> & Partial<Levels>, node?: string): void {
     for (const [name, value] of Object.entries(values)) {
-      if (name in LEVELS) this.levels[name as LevelName] = value;
+      if (name in faultLevels) this.levels[name as LevelName] = value;
       else if (value > 0) this.#counters.set(counterKey(name, node), value);
       else this.#counters.delete(counterKey(name, node));
     }
@@ -72,6 +72,6 @@ export class Faults {
 
 const counterKey = (name: string, node?: string): string => (node === undefined ? name : `${name}@${node}`);
 
-export type CounterName = keyof typeof COUNTERS;
-export type LevelName = keyof typeof LEVELS;
+export type CounterName = keyof typeof faultCounters;
+export type LevelName = keyof typeof faultLevels;
 export type Levels = Record<LevelName, number>;

@@ -6,9 +6,9 @@ import { exchangeRate } from "./fees/schedule.ts";
 import { entityText } from "./hapi/ids.ts";
 import { startMirror } from "./mirror/server.ts";
 import { startNode } from "./node-server.ts";
-import { checkOptions, type LocalHederaOptions, PortError, TLS_PORT } from "./options.ts";
+import { checkOptions, type LocalHederaOptions, PortError, tlsPort } from "./options.ts";
 import { Consensus } from "./pipeline/consensus.ts";
-import { type SeededAccount, type SeededName, seed, seededAccounts, seedSystemAccounts, USDC } from "./seed.ts";
+import { type SeededAccount, type SeededName, seed, seededAccounts, seedSystemAccounts, usdcNumber } from "./seed.ts";
 import { ChainClock } from "./state/clock.ts";
 import { History } from "./state/history.ts";
 import { restoreSnapshot, takeSnapshot } from "./state/snapshot.ts";
@@ -58,7 +58,7 @@ export async function startLocalHedera(options: LocalHederaOptions = {}): Promis
     const startOn = () => listen("nodePorts", port, startNode(chain, consensus, chain.nodes[index]!, port));
     let node = await startOn();
     // The system chose it. It goes on being listened on, so that the next is another one.
-    if (node.port === TLS_PORT) node = await startOn();
+    if (node.port === tlsPort) node = await startOn();
     chain.nodePorts.push(node.port);
     nodes[`127.0.0.1:${node.port}`] = entityText(chain.nodes[index]!);
   }
@@ -72,7 +72,7 @@ export async function startLocalHedera(options: LocalHederaOptions = {}): Promis
     nodes,
     mirrorUrl: mirror.url,
     adminUrl: admin.url,
-    usdc: entityText(USDC),
+    usdc: entityText(usdcNumber),
     accounts: seededAccounts(),
     faults: chain.faults,
     faucet,
@@ -98,13 +98,13 @@ const newLedger = (options: LocalHederaOptions, nodeCount: number): ChainContext
     levels,
     rate: exchangeRate(options.centsPerHbar ?? 12),
     balanceQuery: options.balanceQuery ?? false,
-    nodes: Array.from({ length: nodeCount }, (_, index) => FIRST_NODE + index),
+    nodes: Array.from({ length: nodeCount }, (_, index) => firstNode + index),
     nodePorts: [],
     changed: () => {},
   };
 };
 
-const FIRST_NODE = 3;
+const firstNode = 3;
 
 type PortOption = "nodePorts" | "mirrorPort" | "adminPort";
 

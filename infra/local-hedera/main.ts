@@ -24,14 +24,14 @@ const readPorts = (variable: string, otherwise: string): number[] => {
   return ports;
 };
 
-const VARIABLES = {
+const variables = {
   nodePorts: "LOCAL_HEDERA_NODE_PORTS",
   mirrorPort: "LOCAL_HEDERA_MIRROR_PORT",
   adminPort: "LOCAL_HEDERA_ADMIN_PORT",
 };
 
 main().catch((error: Error) => {
-  const advice = error instanceof PortError ? `; set ${VARIABLES[error.option]} to another port` : "";
+  const advice = error instanceof PortError ? `; set ${variables[error.option]} to another port` : "";
   console.error(`local-hedera cannot start: ${error.message}${advice}`);
   process.exit(1);
 });

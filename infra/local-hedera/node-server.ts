@@ -15,7 +15,7 @@ export async function startNode(
   node: EntityNumber,
   port: number,
 ): Promise<NodeServer> {
-  const server = new Server({ "grpc.max_receive_message_length": MESSAGE_BYTES_MAX });
+  const server = new Server({ "grpc.max_receive_message_length": messageBytesMax });
   for (const { definition, methods } of serviceTable()) {
     const handle = { transaction: answerTransaction, query: answerAnyQuery };
     server.addService(
@@ -44,12 +44,12 @@ const answerTransaction = (
   reply: Reply,
 ): void => {
   const { faults } = chain;
-  if (faults.take("unavailable", node)) reply(UNAVAILABLE);
+  if (faults.take("unavailable", node)) reply(unavailableError);
   else {
     const precheck = submit(chain, consensus, bytes, node);
-    if (precheck === OK && faults.take("dropReply", node)) return;
-    if (precheck === OK && faults.take("resetReply", node)) reply(UNAVAILABLE);
-    else reply(null, PRECHECK_ANSWERS.get(precheck) ?? encodePrecheck(precheck));
+    if (precheck === okCode && faults.take("dropReply", node)) return;
+    if (precheck === okCode && faults.take("resetReply", node)) reply(unavailableError);
+    else reply(null, precheckAnswers.get(precheck) ?? encodePrecheck(precheck));
   }
 };
 
@@ -60,11 +60,11 @@ const answerAnyQuery = (
   bytes: Buffer,
   reply: Reply,
 ): void => {
-  if (chain.faults.take("queryUnavailable", node)) reply(UNAVAILABLE);
+  if (chain.faults.take("queryUnavailable", node)) reply(unavailableError);
   else {
     const answer = answerQuery(chain, bytes, node, (payment) => submit(chain, consensus, payment, node));
     if (answer) reply(null, Buffer.from(proto.Response.encode(answer).finish()));
-    else reply(UNREADABLE);
+    else reply(unreadableError);
   }
 };
 
@@ -74,12 +74,12 @@ const late = ({ levels }: ChainContext, reply: Reply): Reply =>
 const encodePrecheck = (nodeTransactionPrecheckCode: number): Buffer =>
   Buffer.from(proto.TransactionResponse.encode({ nodeTransactionPrecheckCode }).finish());
 
-const OK = statusCode("OK");
-const PRECHECK_ANSWERS = new Map([[OK, encodePrecheck(OK)]]);
-const UNAVAILABLE = { code: status.UNAVAILABLE, details: "local-hedera: fault switch" };
-const UNREADABLE = { code: status.INVALID_ARGUMENT, details: "local-hedera: not a query" };
+const okCode = statusCode("OK");
+const precheckAnswers = new Map([[okCode, encodePrecheck(okCode)]]);
+const unavailableError = { code: status.UNAVAILABLE, details: "local-hedera: fault switch" };
+const unreadableError = { code: status.INVALID_ARGUMENT, details: "local-hedera: not a query" };
 /** Above the chain's own 6,144 bytes, so that an oversized transaction meets the chain's answer and not gRPC's. */
-const MESSAGE_BYTES_MAX = 256 * 1_024;
+const messageBytesMax = 256 * 1_024;
 
 type Call = ServerUnaryCall<Buffer, Buffer>;
 type Reply = sendUnaryData<Buffer>;

@@ -1,14 +1,14 @@
 /** Fills in what must be known before anything starts. Throws naming the option that cannot be. */
 export function checkOptions(options: LocalHederaOptions): { network: string; nodePorts: number[] } {
-  const network = options.network ?? NETWORK;
+  const network = options.network ?? networkId;
   if (/mainnet/i.test(network)) {
-    throw new Error(`network: a local Hedera never calls itself ${network}; only ${NETWORK} is possible`);
+    throw new Error(`network: a local Hedera never calls itself ${network}; only ${networkId} is possible`);
   }
-  if (network !== NETWORK) throw new Error(`network: ${network} is not possible; only ${NETWORK} is`);
+  if (network !== networkId) throw new Error(`network: ${network} is not possible; only ${networkId} is`);
   const nodePorts = options.nodePorts ?? [0, 0, 0];
   if (nodePorts.length === 0) throw new Error("nodePorts: at least one node is needed");
-  if (nodePorts.includes(TLS_PORT)) {
-    throw new Error(`nodePorts: on port ${TLS_PORT} the SDK speaks TLS, which local-hedera does not; choose another`);
+  if (nodePorts.includes(tlsPort)) {
+    throw new Error(`nodePorts: on port ${tlsPort} the SDK speaks TLS, which local-hedera does not; choose another`);
   }
   return { network, nodePorts };
 }
@@ -26,8 +26,8 @@ export class PortError extends Error {
   }
 }
 
-const NETWORK = "hedera:testnet";
-export const TLS_PORT = 50_212;
+const networkId = "hedera:testnet";
+export const tlsPort = 50_212;
 
 export type LocalHederaOptions = {
   /** Only `hedera:testnet`, so that configuration is the same as on testnet. */

@@ -1,7 +1,7 @@
 import { proto } from "@hiero-ledger/proto";
 import type { ChainContext } from "./context.ts";
 import { keyToProto } from "./crypto/keys.ts";
-import { QUERY_PRICE, toTinybars } from "./fees/schedule.ts";
+import { queryPrice, toTinybars } from "./fees/schedule.ts";
 import { customFeeToProto } from "./handlers/fee-schedule.ts";
 import { decodeQuery, parseTransaction } from "./hapi/codec.ts";
 import {
@@ -20,7 +20,7 @@ import {
 import { type Status, statusCode } from "./hapi/refusal.ts";
 import { receiptToProto, recordToProto } from "./receipts.ts";
 import type { Account, Token, Topic } from "./state/entities.ts";
-import { IN_FLIGHT, type TransactionRecord } from "./state/transactions.ts";
+import { inFlight, type TransactionRecord } from "./state/transactions.ts";
 
 /**
  * Answers one query. Receipts and version are free; the others answer their cost first, and then against a payment that
@@ -39,14 +39,18 @@ export function answerQuery(
       return { transactionGetReceipt: receiptAnswer(chain, node, query.transactionGetReceipt!) };
     case "networkGetVersionInfo":
       return {
-        networkGetVersionInfo: { header: header(OK), hapiProtoVersion: VERSION, hederaServicesVersion: VERSION },
+        networkGetVersionInfo: {
+          header: header(okCode),
+          hapiProtoVersion: ownVersion,
+          hederaServicesVersion: ownVersion,
+        },
       };
     case "cryptogetAccountBalance":
       return { cryptogetAccountBalance: balanceAnswer(chain, query.cryptogetAccountBalance!) };
     case "cryptoGetInfo": {
       const { header: asked, accountID } = query.cryptoGetInfo!;
       const account = chain.state.accounts.get(accountNumber(accountID) ?? 0);
-      const paid = payFor(chain, asked, node, account ? OK : statusCode("INVALID_ACCOUNT_ID"), pay);
+      const paid = payFor(chain, asked, node, account ? okCode : statusCode("INVALID_ACCOUNT_ID"), pay);
       return {
         cryptoGetInfo: { header: paid, ...(account && isAnswer(paid) && { accountInfo: accountInfo(account) }) },
       };
@@ -54,20 +58,20 @@ export function answerQuery(
     case "tokenGetInfo": {
       const { header: asked, token: id } = query.tokenGetInfo!;
       const token = chain.state.tokens.get(tokenNumber(id) ?? 0);
-      const paid = payFor(chain, asked, node, token ? OK : statusCode("INVALID_TOKEN_ID"), pay);
+      const paid = payFor(chain, asked, node, token ? okCode : statusCode("INVALID_TOKEN_ID"), pay);
       return { tokenGetInfo: { header: paid, ...(token && isAnswer(paid) && { tokenInfo: tokenInfo(token) }) } };
     }
     case "consensusGetTopicInfo": {
       const { header: asked, topicID } = query.consensusGetTopicInfo!;
       const topic = chain.state.topics.get(topicNumber(topicID) ?? 0);
-      const paid = payFor(chain, asked, node, topic ? OK : statusCode("INVALID_TOPIC_ID"), pay);
+      const paid = payFor(chain, asked, node, topic ? okCode : statusCode("INVALID_TOPIC_ID"), pay);
       const info = topic && isAnswer(paid) && { topicID: topicId(topic.number), topicInfo: topicInfo(topic) };
       return { consensusGetTopicInfo: { header: paid, ...info } };
     }
     case "transactionGetRecord": {
       const { header: asked, transactionID } = query.transactionGetRecord!;
       const record = finished(chain, transactionKeyOf(transactionID));
-      const paid = payFor(chain, asked, node, record ? OK : statusCode("RECORD_NOT_FOUND"), pay);
+      const paid = payFor(chain, asked, node, record ? okCode : statusCode("RECORD_NOT_FOUND"), pay);
       const found = record && isAnswer(paid) && { transactionRecord: recordToProto(record, chain.rate) };
       return { transactionGetRecord: { header: paid, ...found } };
     }
@@ -81,32 +85,33 @@ const receiptAnswer = (
   node: EntityNumber,
   { header: asked, transactionID }: proto.ITransactionGetReceiptQuery,
 ): proto.ITransactionGetReceiptResponse => {
-  if (asked?.responseType === COST_ANSWER) return { header: header(OK, COST_ANSWER) };
+  if (asked?.responseType === COST_ANSWER) return { header: header(okCode, COST_ANSWER) };
   const key = transactionKeyOf(transactionID);
   if (key === undefined) return { header: header(statusCode("INVALID_TRANSACTION_ID")) };
   const record = chain.transactions.get(key);
-  if (!record && chain.transactions.isLostAt(node, key)) return { header: header(OK), receipt: { status: IN_FLIGHT } };
+  if (!record && chain.transactions.isLostAt(node, key))
+    return { header: header(okCode), receipt: { status: inFlight } };
   if (!record || isForgotten(chain, record)) return { header: header(statusCode("RECEIPT_NOT_FOUND")) };
-  return { header: header(OK), receipt: receiptToProto(record, chain.rate) };
+  return { header: header(okCode), receipt: receiptToProto(record, chain.rate) };
 };
 
 const finished = (chain: ChainContext, key: string | undefined): TransactionRecord | undefined => {
   const record = key === undefined ? undefined : chain.transactions.get(key);
-  return record && record.status !== IN_FLIGHT && !isForgotten(chain, record) ? record : undefined;
+  return record && record.status !== inFlight && !isForgotten(chain, record) ? record : undefined;
 };
 
 const isForgotten = ({ levels }: ChainContext, record: TransactionRecord): boolean =>
-  record.status !== IN_FLIGHT && Date.now() - record.acceptedAtMs > levels.receiptTtlMs;
+  record.status !== inFlight && Date.now() - record.acceptedAtMs > levels.receiptTtlMs;
 
 const balanceAnswer = (
   { state, balanceQuery }: ChainContext,
   { header: asked, accountID }: proto.ICryptoGetAccountBalanceQuery,
 ): proto.ICryptoGetAccountBalanceResponse => {
-  if (asked?.responseType === COST_ANSWER) return { header: header(OK, COST_ANSWER) };
+  if (asked?.responseType === COST_ANSWER) return { header: header(okCode, COST_ANSWER) };
   if (!balanceQuery) return { header: header(statusCode("BUSY")) };
   const account = state.accounts.get(accountNumber(accountID) ?? 0);
   if (!account) return { header: header(statusCode("INVALID_ACCOUNT_ID")) };
-  return { header: header(OK), accountID: accountId(account.number), balance: toInt64(account.balance) };
+  return { header: header(okCode), accountID: accountId(account.number), balance: toInt64(account.balance) };
 };
 
 /** The header of a paid query: its cost when that was asked, else the outcome of the payment in it. */
@@ -117,9 +122,9 @@ const payFor = (
   found: Status,
   pay: (payment: Buffer) => Status,
 ): proto.IResponseHeader => {
-  const cost = toTinybars(QUERY_PRICE, rate);
-  if (asked?.responseType === COST_ANSWER) return { ...header(OK, COST_ANSWER), cost: toInt64(cost) };
-  if (found !== OK) return header(found);
+  const cost = toTinybars(queryPrice, rate);
+  if (asked?.responseType === COST_ANSWER) return { ...header(okCode, COST_ANSWER), cost: toInt64(cost) };
+  if (found !== okCode) return header(found);
   const payment = Buffer.from(proto.Transaction.encode(asked?.payment ?? {}).finish());
   try {
     if (creditTo(node, payment) < cost) return header(statusCode("INSUFFICIENT_TX_FEE"));
@@ -135,7 +140,7 @@ const creditTo = (node: EntityNumber, payment: Buffer): bigint => {
 };
 
 const isAnswer = ({ nodeTransactionPrecheckCode, responseType }: proto.IResponseHeader): boolean =>
-  nodeTransactionPrecheckCode === OK && responseType !== COST_ANSWER;
+  nodeTransactionPrecheckCode === okCode && responseType !== COST_ANSWER;
 
 const accountInfo = (account: Account): proto.CryptoGetInfoResponse.IAccountInfo => ({
   accountID: accountId(account.number),
@@ -149,7 +154,7 @@ const accountInfo = (account: Account): proto.CryptoGetInfoResponse.IAccountInfo
   memo: account.memo,
   maxAutomaticTokenAssociations: account.autoAssociationsMax,
   alias: account.alias ?? Buffer.alloc(0),
-  ledgerId: LEDGER_ID,
+  ledgerId,
 });
 
 const tokenInfo = (token: Token): proto.ITokenInfo => {
@@ -182,7 +187,7 @@ const tokenInfo = (token: Token): proto.ITokenInfo => {
     maxSupply: toInt64(token.maxSupply),
     customFees: token.customFees.map(customFeeToProto),
     metadata: token.metadata,
-    ledgerId: LEDGER_ID,
+    ledgerId,
   };
 };
 
@@ -195,7 +200,7 @@ const topicInfo = (topic: Topic): proto.IConsensusTopicInfo => ({
   submitKey: topic.submitKey ? keyToProto(topic.submitKey) : null,
   autoRenewPeriod: { seconds: toInt64(topic.autoRenewSeconds) },
   autoRenewAccount: topic.autoRenewAccount === null ? null : accountId(topic.autoRenewAccount),
-  ledgerId: LEDGER_ID,
+  ledgerId,
 });
 
 const header = (
@@ -214,8 +219,8 @@ const tryDecode = (bytes: Buffer): proto.Query | undefined => {
   }
 };
 
-const OK = statusCode("OK");
+const okCode = statusCode("OK");
 const { COST_ANSWER } = proto.ResponseType;
-const VERSION = { major: 0, minor: 77, patch: 0, pre: "local-hedera" };
+const ownVersion = { major: 0, minor: 77, patch: 0, pre: "local-hedera" };
 /** Testnet's. */
-const LEDGER_ID = Buffer.from([1]);
+const ledgerId = Buffer.from([1]);

@@ -3,14 +3,14 @@ import type { ExchangeRate } from "./fees/schedule.ts";
 import { accountId, toInt64, tokenId, topicId, toTimestamp } from "./hapi/ids.ts";
 import {
   type AssessedFee,
-  IN_FLIGHT,
+  inFlight,
   type NftMove,
   type TokenMove,
   type TransactionRecord,
 } from "./state/transactions.ts";
 
 export function receiptToProto({ status, outcome }: TransactionRecord, rate: ExchangeRate): proto.ITransactionReceipt {
-  if (status === IN_FLIGHT) return { status };
+  if (status === inFlight) return { status };
   const { created, topicSequence, runningHash, totalSupply, serials } = outcome;
   const receipt: proto.ITransactionReceipt = { status, exchangeRate: rateToProto(rate) };
   if (created?.kind === "account") receipt.accountID = accountId(created.number);
@@ -49,7 +49,7 @@ function rateToProto({ hbarEquivalent, centEquivalent }: ExchangeRate): proto.IE
   const rate = {
     hbarEquiv: hbarEquivalent,
     centEquiv: centEquivalent,
-    expirationTime: { seconds: toInt64(Math.ceil(Date.now() / HOUR_MS) * (HOUR_MS / 1_000)) },
+    expirationTime: { seconds: toInt64(Math.ceil(Date.now() / hourMs) * (hourMs / 1_000)) },
   };
   return { currentRate: rate, nextRate: rate };
 }
@@ -81,4 +81,4 @@ const leg = (account: number, amount: bigint): proto.IAccountAmount => ({
   amount: toInt64(amount),
 });
 
-const HOUR_MS = 3_600_000;
+const hourMs = 3_600_000;

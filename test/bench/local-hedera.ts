@@ -63,22 +63,22 @@ const startLedger = async (): Promise<{ child: ChildProcess; ready: Ready }> => 
     stdio: ["ignore", "pipe", "inherit"],
   });
   for await (const line of createInterface({ input: child.stdout! })) {
-    if (line.startsWith(READY)) return { child, ready: JSON.parse(line.slice(READY.length)) as Ready };
+    if (line.startsWith(readyPrefix)) return { child, ready: JSON.parse(line.slice(readyPrefix.length)) as Ready };
   }
   throw new Error("the ledger ended before it was ready");
 };
 
 const cpuSeconds = (pid: number): number => {
   const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]!.split(" ");
-  return (Number(fields[11]) + Number(fields[12])) / CLOCK_TICKS;
+  return (Number(fields[11]) + Number(fields[12])) / clockTicks;
 };
 
 const rssMegabytes = (pid: number): number =>
   Math.round(Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]) / 1_024);
 
-const READY = "local-hedera ready ";
+const readyPrefix = "local-hedera ready ";
 /** Linux, per second. */
-const CLOCK_TICKS = 100;
+const clockTicks = 100;
 
 type Ready = Parties & { nodes: Record<string, string> };
 type Payment = { id: proto.ITransactionID; bytes: Buffer };

@@ -13,7 +13,7 @@ export type KeyRule =
 
 /** Undefined when the key is empty, malformed, or of a kind nothing can sign with here (contracts, RSA). */
 export function keyFromProto(key: proto.IKey | null | undefined, depth = 0): Key | undefined {
-  if (!key || depth > KEY_DEPTH_MAX) return undefined;
+  if (!key || depth > keyDepthMax) return undefined;
   const encoded = Buffer.from(proto.Key.encode(key).finish());
   if (key.ed25519?.length === 32) return { encoded, ...ed25519Rule(Buffer.from(key.ed25519)) };
   const ecdsa = key.ECDSASecp256k1;
@@ -54,8 +54,8 @@ const ed25519Rule = (raw: Buffer): KeyRule => ({
   kind: "ed25519",
   raw,
   hex: raw.toString("hex"),
-  object: createPublicKey({ key: Buffer.concat([ED25519_SPKI_PREFIX, raw]), format: "der", type: "spki" }),
+  object: createPublicKey({ key: Buffer.concat([ed25519SpkiPrefix, raw]), format: "der", type: "spki" }),
 });
 
-const ED25519_SPKI_PREFIX = Buffer.from("302a300506032b6570032100", "hex");
-const KEY_DEPTH_MAX = 15;
+const ed25519SpkiPrefix = Buffer.from("302a300506032b6570032100", "hex");
+const keyDepthMax = 15;

@@ -51,7 +51,7 @@ export class Signatures {
   }
 
   #verify(key: Exclude<Key, { kind: "list" }>): boolean {
-    const pair = this.#pairs.find(({ pubKeyPrefix }) => beginsWith(key.raw, pubKeyPrefix ?? EMPTY));
+    const pair = this.#pairs.find(({ pubKeyPrefix }) => beginsWith(key.raw, pubKeyPrefix ?? noBytes));
     if (key.kind === "ed25519") {
       return pair?.ed25519?.length === 64 && verify(null, this.#bodyBytes, key.object, pair.ed25519);
     }
@@ -68,4 +68,4 @@ export class Signatures {
 const beginsWith = (raw: Buffer, prefix: Uint8Array): boolean =>
   prefix.length <= raw.length && raw.compare(prefix, 0, prefix.length, 0, prefix.length) === 0;
 
-const EMPTY = new Uint8Array();
+const noBytes = new Uint8Array();

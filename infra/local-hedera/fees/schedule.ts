@@ -9,12 +9,12 @@ import type { ChainState } from "../state/state.ts";
  * Source: HIP-1261, simpleFeesSchedules.json for mainnet of hiero-consensus-node.
  */
 export function transactionPrice(transaction: ParsedTransaction, signatures: number, state: ChainState): Price {
-  const extraSignatures = BigInt(Math.max(0, signatures - 1)) * SIGNATURE;
-  const extraBytes = BigInt(Math.max(0, transaction.sizeBytes - BYTES_INCLUDED)) * PROCESSING_BYTE;
-  const node = NODE_BASE + extraSignatures + extraBytes;
+  const extraSignatures = BigInt(Math.max(0, signatures - 1)) * signaturePrice;
+  const extraBytes = BigInt(Math.max(0, transaction.sizeBytes - bytesIncluded)) * processingBytePrice;
+  const node = nodeBasePrice + extraSignatures + extraBytes;
   const service = servicePrice(transaction, state);
-  const dearer = transaction.body.highVolume && HIGH_VOLUME_KINDS.has(transaction.kind) ? HIGH_VOLUME_MULTIPLIER : 1n;
-  return { node, total: node * (1n + NETWORK_MULTIPLIER) + service * dearer };
+  const dearer = transaction.body.highVolume && highVolumeKinds.has(transaction.kind) ? highVolumeMultiplier : 1n;
+  return { node, total: node * (1n + networkMultiplier) + service * dearer };
 }
 
 /** Rounds up, so that nothing is ever free by rounding. */
@@ -34,19 +34,19 @@ const servicePrice = ({ kind, body }: ParsedTransaction, state: ChainState): big
     case "cryptoTransfer":
       return transferPrice(body.cryptoTransfer!, state);
     case "cryptoApproveAllowance":
-      return ALLOWANCE * beyond(countAllowances(body.cryptoApproveAllowance!), 1) + 499n * GRAIN;
+      return allowancePrice * beyond(countAllowances(body.cryptoApproveAllowance!), 1) + 499n * grain;
     case "tokenAssociate":
-      return ASSOCIATION * beyond(body.tokenAssociate!.tokens?.length ?? 0, 1) + 499n * GRAIN;
+      return associationPrice * beyond(body.tokenAssociate!.tokens?.length ?? 0, 1) + 499n * grain;
     case "tokenCreation":
-      return 9_999n * GRAIN + (body.tokenCreation!.customFees?.length ? 10_000n * GRAIN : 0n);
+      return 9_999n * grain + (body.tokenCreation!.customFees?.length ? 10_000n * grain : 0n);
     case "tokenMint": {
       const serials = body.tokenMint!.metadata?.length ?? 0;
-      return 9n * GRAIN + (serials > 0 ? 190n * GRAIN + 200n * GRAIN * beyond(serials, 1) : 0n);
+      return 9n * grain + (serials > 0 ? 190n * grain + 200n * grain * beyond(serials, 1) : 0n);
     }
     case "consensusSubmitMessage":
-      return 7n * GRAIN + GRAIN * beyond(body.consensusSubmitMessage!.message?.length ?? 0, 1_024);
+      return 7n * grain + grain * beyond(body.consensusSubmitMessage!.message?.length ?? 0, 1_024);
     default:
-      return BASE_PRICES[kind] ?? 9n * GRAIN;
+      return basePrices[kind] ?? 9n * grain;
   }
 };
 
@@ -57,11 +57,11 @@ const transferPrice = (transfer: proto.ICryptoTransferTransactionBody, state: Ch
   const accounts = new Set(legs.map(({ accountID }) => nameOf(accountID)));
   for (const move of moves) accounts.add(nameOf(move.senderAccountID)).add(nameOf(move.receiverAccountID));
   const withCustomFees = lists.some((list) => state.tokens.get(tokenNumber(list.token) ?? 0)?.customFees.length);
-  const base = lists.length === 0 ? 0n : withCustomFees ? 19n * GRAIN : 9n * GRAIN;
+  const base = lists.length === 0 ? 0n : withCustomFees ? 19n * grain : 9n * grain;
   const hooks = [...legs.flatMap(hooksOfLeg), ...moves.flatMap(hooksOfNftTransfer)];
   const gas = hooks.reduce((sum, hook) => sum + toBigint(hook.evmHookCall?.gasLimit), 0n);
   const extras = beyond(accounts.size, 2) + beyond(lists.length, 1);
-  return base + GRAIN * extras + HOOK_EXECUTION * BigInt(hooks.length) + GAS * gas;
+  return base + grain * extras + hookExecutionPrice * BigInt(hooks.length) + gasPrice * gas;
 };
 
 const nameOf = (id: proto.IAccountID | null | undefined): string =>
@@ -73,33 +73,33 @@ const countAllowances = (body: proto.ICryptoApproveAllowanceTransactionBody): nu
 const beyond = (count: number, included: number): bigint => BigInt(Math.max(0, count - included));
 
 /** $0.0001 in tinycents: the grain of the published price list. */
-const GRAIN = 1_000_000n;
-const NODE_BASE = 100_000n;
-const NETWORK_MULTIPLIER = 9n;
-const SIGNATURE = 100_000n;
-const PROCESSING_BYTE = 10_000n;
-const BYTES_INCLUDED = 1_024;
-const HOOK_EXECUTION = 50n * GRAIN;
-const GAS = 852n;
-const ALLOWANCE = 500n * GRAIN;
-const ASSOCIATION = 500n * GRAIN;
+const grain = 1_000_000n;
+const nodeBasePrice = 100_000n;
+const networkMultiplier = 9n;
+const signaturePrice = 100_000n;
+const processingBytePrice = 10_000n;
+const bytesIncluded = 1_024;
+const hookExecutionPrice = 50n * grain;
+const gasPrice = 852n;
+const allowancePrice = 500n * grain;
+const associationPrice = 500n * grain;
 
 /** What an automatic association or an account made for an alias adds to the transaction that caused it: $0.05. */
-export const AUTO_CREATION = 500n * GRAIN;
+export const autoCreationPrice = 500n * grain;
 /** Every paid query: $0.0001. */
-export const QUERY_PRICE = GRAIN;
+export const queryPrice = grain;
 
-const BASE_PRICES: Partial<Record<TransactionKind, bigint>> = {
-  cryptoCreateAccount: 499n * GRAIN,
+const basePrices: Partial<Record<TransactionKind, bigint>> = {
+  cryptoCreateAccount: 499n * grain,
   cryptoUpdateAccount: 1_200_000n,
-  cryptoDelete: 49n * GRAIN,
-  tokenDissociate: 499n * GRAIN,
-  consensusCreateTopic: 99n * GRAIN,
+  cryptoDelete: 49n * grain,
+  tokenDissociate: 499n * grain,
+  consensusCreateTopic: 99n * grain,
 };
 
 /** HIP-1313: the lowest multiplier of the kinds that have a high-volume price; a transfer has none. */
-const HIGH_VOLUME_MULTIPLIER = 4n;
-const HIGH_VOLUME_KINDS = new Set<TransactionKind>([
+const highVolumeMultiplier = 4n;
+const highVolumeKinds = new Set<TransactionKind>([
   "cryptoCreateAccount",
   "cryptoApproveAllowance",
   "consensusCreateTopic",

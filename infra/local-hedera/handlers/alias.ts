@@ -7,7 +7,7 @@ import { newAccount } from "../state/state.ts";
 
 /** The account a credit to an unused alias creates: hollow for an EVM address, complete for a serialized public key. */
 export function addAccountForAlias(handling: Handling, alias: Buffer): Account {
-  const key = alias.length === EVM_ADDRESS_BYTES ? null : keyOfAlias(alias);
+  const key = alias.length === evmAddressBytes ? null : keyOfAlias(alias);
   ensure(key === null || key.kind !== "list", "INVALID_ALIAS_KEY");
   const account = newAccount({
     number: handling.state.newNumber(handling.journal),
@@ -36,16 +36,16 @@ const keyOfAlias = (alias: Buffer): Key => {
  * Undefined when that key did not sign.
  */
 export function signerOfAlias(alias: Buffer, key: Key, signatures: Signatures): Key | undefined {
-  if (alias.length !== EVM_ADDRESS_BYTES) return keyOfAlias(alias);
+  if (alias.length !== evmAddressBytes) return keyOfAlias(alias);
   if (key.kind === "ecdsa" && evmAddressOf(key.raw).equals(alias)) return key;
   const signer = signatures.signerWithAddress(alias);
   return signer && keyFromProto({ ECDSASecp256k1: signer });
 }
 
 export function evmAddressOfAlias(alias: Buffer): Buffer | null {
-  if (alias.length === EVM_ADDRESS_BYTES) return alias;
+  if (alias.length === evmAddressBytes) return alias;
   const key = keyOfAlias(alias);
   return key.kind === "ecdsa" ? evmAddressOf(key.raw) : null;
 }
 
-const EVM_ADDRESS_BYTES = 20;
+const evmAddressBytes = 20;

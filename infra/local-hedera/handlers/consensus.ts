@@ -1,11 +1,11 @@
 import { createHash } from "node:crypto";
 import type { proto } from "@hiero-ledger/proto";
 import { type Key, keyFromProto } from "../crypto/keys.ts";
-import { accountNumber, NANOS_PER_SECOND, toBigint, toNanos, topicNumber, transactionKeyOf } from "../hapi/ids.ts";
+import { accountNumber, nanosPerSecond, toBigint, toNanos, topicNumber, transactionKeyOf } from "../hapi/ids.ts";
 import { ensure, type StatusName } from "../hapi/refusal.ts";
 import type { Handling } from "../pipeline/handling.ts";
 import type { Topic, TopicMessage } from "../state/entities.ts";
-import { AUTO_RENEW_SECONDS } from "../state/state.ts";
+import { autoRenewSeconds } from "../state/state.ts";
 
 export function createTopic(handling: Handling): void {
   const body = handling.transaction.body.consensusCreateTopic!;
@@ -22,7 +22,7 @@ export function createTopic(handling: Handling): void {
     adminKey,
     submitKey,
     autoRenewAccount: renewer?.number ?? null,
-    autoRenewSeconds: Number(toBigint(body.autoRenewPeriod?.seconds)) || AUTO_RENEW_SECONDS,
+    autoRenewSeconds: Number(toBigint(body.autoRenewPeriod?.seconds)) || autoRenewSeconds,
     sequence: 0,
     runningHash: Buffer.alloc(48),
     createdAt: handling.consensusAt,
@@ -36,7 +36,7 @@ export function createTopic(handling: Handling): void {
 export function submitMessage(handling: Handling): void {
   const body = handling.transaction.body.consensusSubmitMessage!;
   const message = Buffer.from(body.message!);
-  ensure(message.length <= MESSAGE_BYTES_MAX, "MESSAGE_SIZE_TOO_LARGE");
+  ensure(message.length <= messageBytesMax, "MESSAGE_SIZE_TOO_LARGE");
   const topic = handling.state.topics.get(topicNumber(body.topicID) ?? 0);
   ensure(topic !== undefined, "INVALID_TOPIC_ID");
   if (topic.submitKey) handling.requireKey(topic.submitKey);
@@ -55,7 +55,7 @@ export function submitMessage(handling: Handling): void {
     runningHash,
     chunk,
   });
-  if (topic.messages.length > MESSAGES_KEPT) topic.messages.splice(0, topic.messages.length - MESSAGES_KEPT / 2);
+  if (topic.messages.length > messagesKept) topic.messages.splice(0, topic.messages.length - messagesKept / 2);
   handling.outcome.topicSequence = sequence;
   handling.outcome.runningHash = runningHash;
   handling.outcome.entity = topic.number;
@@ -86,8 +86,8 @@ const nextRunningHash = (topic: Topic, sequence: number, message: Buffer, { paye
     0,
     0,
     topic.number,
-    consensusAt / NANOS_PER_SECOND,
-    consensusAt % NANOS_PER_SECOND,
+    consensusAt / nanosPerSecond,
+    consensusAt % nanosPerSecond,
     sequence,
   ];
   const numbers = Buffer.alloc(fields.length * 8);
@@ -103,5 +103,5 @@ const optionalKey = (key: proto.IKey | null | undefined, invalid: StatusName): K
   return parsed;
 };
 
-const MESSAGE_BYTES_MAX = 1_024;
-const MESSAGES_KEPT = 20_000;
+const messageBytesMax = 1_024;
+const messagesKept = 20_000;

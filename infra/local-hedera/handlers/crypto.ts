@@ -151,7 +151,7 @@ const checkMemo = (memo: string | null | undefined): string => {
 
 const checkAutoAssociations = (max: number): number => {
   ensure(max >= -1, "INVALID_MAX_AUTO_ASSOCIATIONS");
-  ensure(max <= AUTO_ASSOCIATIONS_MAX, "REQUESTED_NUM_AUTOMATIC_ASSOCIATIONS_EXCEEDS_ASSOCIATION_LIMIT");
+  ensure(max <= autoAssociationsMax, "REQUESTED_NUM_AUTOMATIC_ASSOCIATIONS_EXCEEDS_ASSOCIATION_LIMIT");
   return max;
 };
 
@@ -162,4 +162,4 @@ const renewal = (period: proto.IDuration | null | undefined): { autoRenewSeconds
   return { autoRenewSeconds: seconds };
 };
 
-const AUTO_ASSOCIATIONS_MAX = 5_000;
+const autoAssociationsMax = 5_000;

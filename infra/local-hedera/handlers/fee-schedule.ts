@@ -6,7 +6,7 @@ import type { Account, CustomFee } from "../state/entities.ts";
 
 /** Reads a fee schedule; throws the status a node gives for what is wrong with it. */
 export function customFeesFromProto(handling: Handling, fees: proto.ICustomFee[], self: Self): CustomFee[] {
-  ensure(fees.length <= CUSTOM_FEES_MAX, "CUSTOM_FEES_LIST_TOO_LONG");
+  ensure(fees.length <= customFeesMax, "CUSTOM_FEES_LIST_TOO_LONG");
   return fees.map(({ feeCollectorAccountId, allCollectorsAreExempt, fixedFee, fractionalFee: fraction }) => {
     const collector = handling.account(feeCollectorAccountId, "INVALID_CUSTOM_FEE_COLLECTOR");
     const shared = { collector: collector.number, allCollectorsAreExempt: allCollectorsAreExempt ?? false };
@@ -65,6 +65,6 @@ const denominationOf = (handling: Handling, fee: proto.IFixedFee, collector: Acc
   return denomination;
 };
 
-const CUSTOM_FEES_MAX = 10;
+const customFeesMax = 10;
 
 type Self = { number: number; unique: boolean };

@@ -1,4 +1,4 @@
-import { AUTO_CREATION } from "../fees/schedule.ts";
+import { autoCreationPrice } from "../fees/schedule.ts";
 import { ensure, type StatusName } from "../hapi/refusal.ts";
 import type { Handling } from "../pipeline/handling.ts";
 import type { Account, Relation, Token } from "../state/entities.ts";
@@ -33,7 +33,7 @@ const autoAssociate = (handling: Handling, token: Token, account: Account): Rela
   handling.journal.set(account, "autoAssociationsUsed", used + 1);
   handling.outcome.autoAssociations ??= [];
   handling.outcome.autoAssociations.push([token.number, account.number]);
-  handling.chargeExtra(AUTO_CREATION);
+  handling.chargeExtra(autoCreationPrice);
   return addRelation(handling, token, account, { automatic: true });
 };
 

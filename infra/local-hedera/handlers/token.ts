@@ -4,7 +4,7 @@ import { accountNumber, toBigint, tokenNumber } from "../hapi/ids.ts";
 import { ensure, type StatusName } from "../hapi/refusal.ts";
 import type { Handling } from "../pipeline/handling.ts";
 import type { Account, Relation, Token, TokenKeyName, TokenKeys } from "../state/entities.ts";
-import { AUTO_RENEW_SECONDS } from "../state/state.ts";
+import { autoRenewSeconds } from "../state/state.ts";
 import { customFeesFromProto } from "./fee-schedule.ts";
 import { addRelation, changeTokenBalance } from "./relations.ts";
 
@@ -136,7 +136,7 @@ const newToken = (handling: Handling, body: proto.ITokenCreateTransactionBody, t
     deleted: false,
     customFees: [],
     autoRenewAccount,
-    autoRenewSeconds: Number(toBigint(body.autoRenewPeriod?.seconds)) || AUTO_RENEW_SECONDS,
+    autoRenewSeconds: Number(toBigint(body.autoRenewPeriod?.seconds)) || autoRenewSeconds,
     metadata: Buffer.from(body.metadata ?? []),
     createdAt: handling.consensusAt,
     modifiedAt: handling.consensusAt,
@@ -160,7 +160,7 @@ const checkNewToken = (token: Token, body: proto.ITokenCreateTransactionBody): v
 
 const keysOf = (body: proto.ITokenCreateTransactionBody): TokenKeys => {
   const keys: TokenKeys = {};
-  for (const [name, field, invalid] of TOKEN_KEY_FIELDS) {
+  for (const [name, field, invalid] of tokenKeyFields) {
     if (!body[field]) continue;
     const key: Key | undefined = keyFromProto(body[field]);
     ensure(key !== undefined, invalid);
@@ -173,7 +173,7 @@ const keysOf = (body: proto.ITokenCreateTransactionBody): TokenKeys => {
 const issue = (handling: Handling, token: Token, treasury: Account, amount: bigint): void => {
   const total = token.totalSupply + amount;
   ensure(token.maxSupply === 0n || total <= token.maxSupply, "TOKEN_MAX_SUPPLY_REACHED");
-  ensure(total <= UNITS_MAX, "INVALID_TOKEN_MINT_AMOUNT");
+  ensure(total <= unitsMax, "INVALID_TOKEN_MINT_AMOUNT");
   changeTokenBalance(handling, token, treasury, amount);
   handling.journal.set(token, "totalSupply", total);
   if (!token.unique) {
@@ -222,7 +222,7 @@ const requireTokenKey = (handling: Handling, token: Token, name: TokenKeyName, m
   handling.requireKey(token.keys[name]);
 };
 
-const TOKEN_KEY_FIELDS = [
+const tokenKeyFields = [
   ["admin", "adminKey", "INVALID_ADMIN_KEY"],
   ["kyc", "kycKey", "INVALID_KYC_KEY"],
   ["freeze", "freezeKey", "INVALID_FREEZE_KEY"],
@@ -233,4 +233,4 @@ const TOKEN_KEY_FIELDS = [
   ["metadata", "metadataKey", "INVALID_METADATA_KEY"],
 ] as const;
 
-const UNITS_MAX = 2n ** 63n - 1n;
+const unitsMax = 2n ** 63n - 1n;

@@ -1,5 +1,5 @@
 import type { proto } from "@hiero-ledger/proto";
-import { AUTO_CREATION } from "../fees/schedule.ts";
+import { autoCreationPrice } from "../fees/schedule.ts";
 import { hooksOfLeg, hooksOfNftTransfer } from "../hapi/hooks.ts";
 import { accountNumber, toBigint } from "../hapi/ids.ts";
 import { ensure } from "../hapi/refusal.ts";
@@ -30,9 +30,9 @@ const checkSizes = ({ transfers, tokenTransfers }: proto.ICryptoTransferTransact
   const lists = tokenTransfers ?? [];
   const fungible = lists.reduce((count, list) => count + (list.transfers?.length ?? 0), 0);
   const unique = lists.reduce((count, list) => count + (list.nftTransfers?.length ?? 0), 0);
-  ensure((transfers?.accountAmounts?.length ?? 0) <= LEGS_MAX, "TRANSFER_LIST_SIZE_LIMIT_EXCEEDED");
-  ensure(fungible <= LEGS_MAX, "TOKEN_TRANSFER_LIST_SIZE_LIMIT_EXCEEDED");
-  ensure(unique <= LEGS_MAX, "BATCH_SIZE_LIMIT_EXCEEDED");
+  ensure((transfers?.accountAmounts?.length ?? 0) <= legsMax, "TRANSFER_LIST_SIZE_LIMIT_EXCEEDED");
+  ensure(fungible <= legsMax, "TOKEN_TRANSFER_LIST_SIZE_LIMIT_EXCEEDED");
+  ensure(unique <= legsMax, "BATCH_SIZE_LIMIT_EXCEEDED");
 };
 
 const resolveLeg = (handling: Handling, leg: proto.IAccountAmount): Leg => {
@@ -69,7 +69,7 @@ const resolveList = (handling: Handling, list: proto.ITokenTransferList): TokenL
 const receiver = (handling: Handling, id: proto.IAccountID, isCredit: boolean): Account => {
   const unknownAlias = isCredit && accountNumber(id) === undefined && !handling.findAccount(id) ? id.alias : null;
   if (!unknownAlias?.length) return handling.account(id);
-  handling.chargeExtra(AUTO_CREATION);
+  handling.chargeExtra(autoCreationPrice);
   return addAccountForAlias(handling, Buffer.from(unknownAlias));
 };
 
@@ -105,7 +105,7 @@ const moveNft = (handling: Handling, token: Token, { from, to, serial, approved 
   handling.outcome.nfts.push({ token: token.number, serial, from: from.number, to: to.number, approved });
 };
 
-const LEGS_MAX = 10;
+const legsMax = 10;
 
 export type Leg = { account: Account; amount: bigint; approved: boolean };
 export type NftLeg = { from: Account; to: Account; serial: number; approved: boolean };

@@ -9,7 +9,7 @@ import { StrictReader } from "./strict-reader.ts";
  * Throws a RefusalError with the precheck status of TransactionChecker (hiero-consensus-node).
  */
 export function parseTransaction(bytes: Buffer): ParsedTransaction {
-  ensure(bytes.length <= TRANSACTION_BYTES_MAX, "TRANSACTION_OVERSIZE");
+  ensure(bytes.length <= transactionBytesMax, "TRANSACTION_OVERSIZE");
   const outer = decodeStrictly(proto.Transaction, envelope(bytes), "INVALID_TRANSACTION");
   const { bodyBytes, sigPairs } = unwrap(outer);
   const body = decodeStrictly(
@@ -70,7 +70,7 @@ const decodeStrictly = <T>(type: Decoder<T>, reader: StrictReader, malformed: St
 
 const envelope = (bytes: Uint8Array): StrictReader => new StrictReader(bytes, { hasSmallNumbers: false });
 
-const TRANSACTION_BYTES_MAX = 6_144;
+const transactionBytesMax = 6_144;
 
 type Decoder<T> = { decode(reader: Reader): T };
 

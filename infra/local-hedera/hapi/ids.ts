@@ -43,24 +43,24 @@ export function topicNumber(id: proto.ITopicID | null | undefined): EntityNumber
 
 export function accountId(number: EntityNumber): proto.IAccountID {
   return {
-    shardNum: ZERO,
-    realmNum: ZERO,
+    shardNum: zeroNumber,
+    realmNum: zeroNumber,
     accountNum: toInt64(number),
   };
 }
 
 export function tokenId(number: EntityNumber): proto.ITokenID {
   return {
-    shardNum: ZERO,
-    realmNum: ZERO,
+    shardNum: zeroNumber,
+    realmNum: zeroNumber,
     tokenNum: toInt64(number),
   };
 }
 
 export function topicId(number: EntityNumber): proto.ITopicID {
   return {
-    shardNum: ZERO,
-    realmNum: ZERO,
+    shardNum: zeroNumber,
+    realmNum: zeroNumber,
     topicNum: toInt64(number),
   };
 }
@@ -76,19 +76,19 @@ export function parseEntityText(text: string): EntityNumber | undefined {
 }
 
 export function toNanos(timestamp: proto.ITimestamp | null | undefined): bigint {
-  return toBigint(timestamp?.seconds) * NANOS_PER_SECOND + BigInt(timestamp?.nanos ?? 0);
+  return toBigint(timestamp?.seconds) * nanosPerSecond + BigInt(timestamp?.nanos ?? 0);
 }
 
 export function toTimestamp(nanos: bigint): proto.ITimestamp {
   return {
-    seconds: toInt64(nanos / NANOS_PER_SECOND),
-    nanos: Number(nanos % NANOS_PER_SECOND),
+    seconds: toInt64(nanos / nanosPerSecond),
+    nanos: Number(nanos % nanosPerSecond),
   };
 }
 
 /** `seconds.nnnnnnnnn`, as the mirror prints every timestamp. */
 export function timestampText(nanos: bigint): string {
-  return `${nanos / NANOS_PER_SECOND}.${(nanos % NANOS_PER_SECOND).toString().padStart(9, "0")}`;
+  return `${nanos / nanosPerSecond}.${(nanos % nanosPerSecond).toString().padStart(9, "0")}`;
 }
 
 /** `payer@seconds.nnnnnnnnn` without shard and realm: the key under which a transaction is kept. */
@@ -102,6 +102,6 @@ export function transactionKeyOf(id: proto.ITransactionID | null | undefined): s
   return payer === undefined ? undefined : transactionKey(payer, toNanos(id?.transactionValidStart));
 }
 
-export const NANOS_PER_SECOND = 1_000_000_000n;
-export const NANOS_PER_MILLISECOND = 1_000_000n;
-const ZERO = toInt64(0);
+export const nanosPerSecond = 1_000_000_000n;
+export const nanosPerMillisecond = 1_000_000n;
+const zeroNumber = toInt64(0);

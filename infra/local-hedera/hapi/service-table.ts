@@ -8,7 +8,7 @@ export function serviceTable(): {
   definition: ServiceDefinition;
   methods: { name: string; takes: "transaction" | "query" }[];
 }[] {
-  return Object.entries(SERVICES).map(([service, { transactions, queries }]) => {
+  return Object.entries(services).map(([service, { transactions, queries }]) => {
     const methods = [
       ...transactions.map((name) => ({ name, takes: "transaction" as const })),
       ...queries.map((name) => ({ name, takes: "query" as const })),
@@ -30,7 +30,7 @@ const method = (path: string) => ({
 
 const identity = (bytes: Buffer): Buffer => bytes;
 
-const SERVICES: Record<string, { transactions: string[]; queries: string[] }> = {
+const services: Record<string, { transactions: string[]; queries: string[] }> = {
   CryptoService: {
     transactions: [
       "createAccount",

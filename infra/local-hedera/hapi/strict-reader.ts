@@ -21,18 +21,18 @@ export class StrictReader extends (Reader.create(Buffer.alloc(0)).constructor as
       this.#tag = super.uint32();
       return this.#tag;
     }
-    if (this.#wireType !== VARINT || !this.#hasSmallNumbers) this.#expect(LENGTH_DELIMITED);
+    if (this.#wireType !== varintType || !this.#hasSmallNumbers) this.#expect(lengthDelimitedType);
     this.#tag = undefined;
     return super.uint32();
   }
 
   override bytes(): Uint8Array {
-    this.#expect(LENGTH_DELIMITED);
+    this.#expect(lengthDelimitedType);
     return super.bytes();
   }
 
   override string(): string {
-    this.#expect(LENGTH_DELIMITED);
+    this.#expect(lengthDelimitedType);
     return super.string();
   }
 
@@ -67,7 +67,7 @@ export class StrictReader extends (Reader.create(Buffer.alloc(0)).constructor as
 
   #beginNumber(): void {
     // Within a packed list there is no tag: the list's own said "length-delimited".
-    if (this.#tag !== undefined) this.#expect(VARINT);
+    if (this.#tag !== undefined) this.#expect(varintType);
     this.#tag = undefined;
   }
 
@@ -80,5 +80,5 @@ export class StrictReader extends (Reader.create(Buffer.alloc(0)).constructor as
   }
 }
 
-const VARINT = 0;
-const LENGTH_DELIMITED = 2;
+const varintType = 0;
+const lengthDelimitedType = 2;

@@ -1,4 +1,4 @@
-import { entityText, NANOS_PER_SECOND, timestampText } from "../hapi/ids.ts";
+import { entityText, nanosPerSecond, timestampText } from "../hapi/ids.ts";
 import type { Account, Allowance } from "../state/entities.ts";
 import { shownEvmAddress } from "../state/state.ts";
 import { keyJson } from "./json.ts";
@@ -17,7 +17,7 @@ export function getAccount(view: MirrorView, [id]: string[]): object {
     deleted: account.deleted,
     ethereum_nonce: 0,
     evm_address: shownEvmAddress(account),
-    expiry_timestamp: timestampText(account.createdAt + BigInt(account.autoRenewSeconds) * NANOS_PER_SECOND),
+    expiry_timestamp: timestampText(account.createdAt + BigInt(account.autoRenewSeconds) * nanosPerSecond),
     key: keyJson(account.key),
     max_automatic_token_associations: account.autoAssociationsMax,
     memo: account.memo,
@@ -27,7 +27,7 @@ export function getAccount(view: MirrorView, [id]: string[]): object {
     staked_node_id: null,
     stake_period_start: null,
     transactions: [],
-    links: NO_MORE,
+    links: noMore,
   };
 }
 
@@ -65,7 +65,7 @@ export function getTokenAllowances(view: MirrorView, [id]: string[], query: URLS
     .map(([key, allowance]) => ({ key: key.split("/").map(Number) as [number, number], allowance }))
     .filter(({ key, allowance }) => view.shows(allowance.grantedAt) && token(key[0]) && spender(key[1]))
     .map(({ key, allowance }) => ({ ...allowanceJson(account, key[1], allowance), token_id: entityText(key[0]) }));
-  return { allowances: allowances.slice(0, limitOf(query)), links: NO_MORE };
+  return { allowances: allowances.slice(0, limitOf(query)), links: noMore };
 }
 
 export function getHbarAllowances(view: MirrorView, [id]: string[], query: URLSearchParams): object {
@@ -74,7 +74,7 @@ export function getHbarAllowances(view: MirrorView, [id]: string[], query: URLSe
   const allowances = [...account.hbarAllowances]
     .filter(([number, { grantedAt }]) => view.shows(grantedAt) && spender(number))
     .map(([number, allowance]) => allowanceJson(account, number, allowance));
-  return { allowances: allowances.slice(0, limitOf(query)), links: NO_MORE };
+  return { allowances: allowances.slice(0, limitOf(query)), links: noMore };
 }
 
 export function getBalances(view: MirrorView, _parts: string[], query: URLSearchParams): object {
@@ -104,4 +104,4 @@ const base32 = (bytes: Buffer): string => {
   return groups.map((group) => "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"[Number.parseInt(group.padEnd(5, "0"), 2)]).join("");
 };
 
-const NO_MORE = { next: null };
+const noMore = { next: null };

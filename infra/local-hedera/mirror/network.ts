@@ -7,7 +7,7 @@ export function getExchangeRate(view: MirrorView): object {
   const rate = {
     cent_equivalent: chain.rate.centEquivalent,
     hbar_equivalent: chain.rate.hbarEquivalent,
-    expiration_time: Math.ceil(Date.now() / HOUR_MS) * (HOUR_MS / 1_000),
+    expiration_time: Math.ceil(Date.now() / hourMs) * (hourMs / 1_000),
   };
   return { current_rate: rate, next_rate: rate, timestamp: view.now() };
 }
@@ -21,7 +21,7 @@ export const getBlocks = (view: MirrorView): object => ({
 /** 10 a page when no limit is given, 25 at most. */
 export function getNodes(view: MirrorView, _parts: string[], query: URLSearchParams): object {
   const { chain } = view;
-  const limit = Math.min(query.has("limit") ? limitOf(query) : NODES_DEFAULT, NODES_MAX);
+  const limit = Math.min(query.has("limit") ? limitOf(query) : nodesDefault, nodesMax);
   const wanted = numberFilter(query, "node.id");
   const order = orderOf(query, "asc");
   const ids = chain.nodes.map((_, id) => id).filter(wanted);
@@ -45,6 +45,6 @@ const nodeJson = ({ chain }: MirrorView, id: number) => ({
   timestamp: { from: "0.000000000", to: null },
 });
 
-const NODES_DEFAULT = 10;
-const NODES_MAX = 25;
-const HOUR_MS = 3_600_000;
+const nodesDefault = 10;
+const nodesMax = 25;
+const hourMs = 3_600_000;

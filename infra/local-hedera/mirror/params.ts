@@ -1,4 +1,4 @@
-import { entityText, NANOS_PER_SECOND, parseEntityText } from "../hapi/ids.ts";
+import { entityText, nanosPerSecond, parseEntityText } from "../hapi/ids.ts";
 import type { Account } from "../state/entities.ts";
 import { invalidParameter } from "./json.ts";
 import type { MirrorView } from "./view.ts";
@@ -6,10 +6,10 @@ import type { MirrorView } from "./view.ts";
 /** `limit`: 1 to 100, 25 when absent. */
 export function limitOf(query: URLSearchParams): number {
   const text = query.get("limit");
-  if (text === null) return LIMIT_DEFAULT;
+  if (text === null) return limitDefault;
   const limit = Number(text);
   if (!/^\d+$/.test(text) || limit < 1) invalidParameter("limit");
-  return Math.min(limit, LIMIT_MAX);
+  return Math.min(limit, limitMax);
 }
 
 export function orderOf(query: URLSearchParams, otherwise: Order): Order {
@@ -22,7 +22,7 @@ export function numberFilter(query: URLSearchParams, name: string): (number: num
   const tests = query.getAll(name).map((text) => {
     const [, operator = "eq", value = ""] = /^(?:(eq|ne|gt|gte|lt|lte):)?(.+)$/.exec(text) ?? [];
     const limit = value === "0" ? 0 : (parseEntityText(value) ?? invalidParameter(name));
-    return (number: number) => COMPARE[operator as Operator](number, limit);
+    return (number: number) => comparisons[operator as Operator](number, limit);
   });
   return (number) => tests.every((test) => test(number));
 }
@@ -32,8 +32,8 @@ export function timestampFilter(query: URLSearchParams, name = "timestamp"): (na
   const tests = query.getAll(name).map((text) => {
     const [, operator = "eq", seconds = "", nanos = ""] =
       /^(?:(eq|ne|gt|gte|lt|lte):)?(\d{1,10})(?:\.(\d{1,9}))?$/.exec(text) ?? invalidParameter(name);
-    const limit = BigInt(seconds) * NANOS_PER_SECOND + BigInt(nanos.padEnd(9, "0"));
-    return (moment: bigint) => COMPARE[operator as Operator](moment, limit);
+    const limit = BigInt(seconds) * nanosPerSecond + BigInt(nanos.padEnd(9, "0"));
+    return (moment: bigint) => comparisons[operator as Operator](moment, limit);
   });
   return (nanos) => tests.every((test) => test(nanos));
 }
@@ -62,7 +62,7 @@ export function pageOfAccounts(
   return { page, next: null };
 }
 
-const COMPARE = {
+const comparisons = {
   eq: (a: Ordered, b: Ordered) => a === b,
   ne: (a: Ordered, b: Ordered) => a !== b,
   gt: (a: Ordered, b: Ordered) => a > b,
@@ -71,9 +71,9 @@ const COMPARE = {
   lte: (a: Ordered, b: Ordered) => a <= b,
 };
 
-const LIMIT_DEFAULT = 25;
-const LIMIT_MAX = 100;
+const limitDefault = 25;
+const limitMax = 100;
 
 type Ordered = number | bigint;
-type Operator = keyof typeof COMPARE;
+type Operator = keyof typeof comparisons;
 export type Order = "asc" | "desc";

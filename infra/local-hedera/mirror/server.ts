@@ -29,7 +29,7 @@ const answer = (view: MirrorView, request: IncomingMessage, response: ServerResp
 };
 
 const route = (view: MirrorView, url: URL): object => {
-  for (const [pattern, get] of ROUTES) {
+  for (const [pattern, get] of routes) {
     const match = pattern.exec(url.pathname);
     if (match) return get(view, match.slice(1), url.searchParams);
   }
@@ -43,7 +43,7 @@ const send = (response: ServerResponse, status: number, body: object): void => {
 
 const path = (pattern: string): RegExp => new RegExp(`^/api/v1/${pattern.replaceAll("*", "([^/]+)")}/?$`);
 
-const ROUTES: [RegExp, Route][] = [
+const routes: [RegExp, Route][] = [
   [path("accounts/*"), getAccount],
   [path("accounts/*/tokens"), getAccountTokens],
   [path("accounts/*/allowances/tokens"), getTokenAllowances],

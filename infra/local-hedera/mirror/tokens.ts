@@ -1,4 +1,4 @@
-import { entityText, NANOS_PER_SECOND, parseEntityText, timestampText } from "../hapi/ids.ts";
+import { entityText, nanosPerSecond, parseEntityText, timestampText } from "../hapi/ids.ts";
 import type { CustomFee, Nft, Token } from "../state/entities.ts";
 import { invalidParameter, keyJson, notFound } from "./json.ts";
 import { limitOf, numberFilter, pageOfAccounts } from "./params.ts";
@@ -16,7 +16,7 @@ export function getToken(view: MirrorView, [id]: string[]): object {
     custom_fees: customFeesJson(token),
     decimals: String(token.decimals),
     deleted: token.deleted,
-    expiry_timestamp: token.createdAt + BigInt(token.autoRenewSeconds) * NANOS_PER_SECOND,
+    expiry_timestamp: token.createdAt + BigInt(token.autoRenewSeconds) * nanosPerSecond,
     fee_schedule_key: keyJson(feeSchedule),
     freeze_default: token.freezeDefault,
     freeze_key: keyJson(freeze),

@@ -1,6 +1,6 @@
-import { entityText, NANOS_PER_SECOND, timestampText, transactionKey } from "../hapi/ids.ts";
+import { entityText, nanosPerSecond, timestampText, transactionKey } from "../hapi/ids.ts";
 import { statusName } from "../hapi/refusal.ts";
-import { IN_FLIGHT, type TransactionRecord } from "../state/transactions.ts";
+import { inFlight, type TransactionRecord } from "../state/transactions.ts";
 import { invalidParameter, notFound } from "./json.ts";
 import { limitOf, numberFilter, orderOf, timestampFilter } from "./params.ts";
 import type { MirrorView } from "./view.ts";
@@ -9,7 +9,7 @@ import type { MirrorView } from "./view.ts";
 export function getTransaction(view: MirrorView, [id]: string[]): object {
   const [, payer, seconds, nanos] =
     /^0\.0\.(\d{1,15})-(\d{1,11})-(\d{1,9})$/.exec(id!) ?? invalidParameter("transactionId");
-  const key = transactionKey(Number(payer), BigInt(seconds!) * NANOS_PER_SECOND + BigInt(nanos!));
+  const key = transactionKey(Number(payer), BigInt(seconds!) * nanosPerSecond + BigInt(nanos!));
   const record = view.chain.transactions.get(key);
   return record && isShown(view, record) ? { transactions: [transactionJson(record)] } : notFound();
 }
@@ -44,7 +44,7 @@ function resultFilter(query: URLSearchParams): (record: TransactionRecord) => bo
 }
 
 const isShown = (view: MirrorView, record: TransactionRecord): boolean =>
-  record.status !== IN_FLIGHT && view.shows(record.consensusAt);
+  record.status !== inFlight && view.shows(record.consensusAt);
 
 const transactionJson = (record: TransactionRecord) => {
   const { outcome } = record;

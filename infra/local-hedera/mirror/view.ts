@@ -1,5 +1,5 @@
 import type { ChainContext } from "../context.ts";
-import { type EntityNumber, NANOS_PER_MILLISECOND, parseEntityText, timestampText } from "../hapi/ids.ts";
+import { type EntityNumber, nanosPerMillisecond, parseEntityText, timestampText } from "../hapi/ids.ts";
 import type { Account, Relation, Token, Topic } from "../state/entities.ts";
 import { invalidParameter, notFound } from "./json.ts";
 
@@ -14,13 +14,13 @@ export class MirrorView {
   /** Whether what happened at `consensusAt` has reached the mirror. */
   shows(consensusAt: bigint): boolean {
     const { clock, levels } = this.chain;
-    return levels.mirrorLagMs === 0 || consensusAt <= clock.now() - BigInt(levels.mirrorLagMs) * NANOS_PER_MILLISECOND;
+    return levels.mirrorLagMs === 0 || consensusAt <= clock.now() - BigInt(levels.mirrorLagMs) * nanosPerMillisecond;
   }
 
   /** How far the mirror has come. */
   now(): string {
     const { clock, levels } = this.chain;
-    return timestampText(clock.now() - BigInt(levels.mirrorLagMs) * NANOS_PER_MILLISECOND);
+    return timestampText(clock.now() - BigInt(levels.mirrorLagMs) * nanosPerMillisecond);
   }
 
   account(number: EntityNumber): Account | undefined {

@@ -3,9 +3,9 @@ import type { Signatures } from "../crypto/signatures.ts";
 import { transactionPrice } from "../fees/schedule.ts";
 import { handlers } from "../handlers/dispatch.ts";
 import type { ParsedTransaction } from "../hapi/codec.ts";
-import { type EntityNumber, NANOS_PER_SECOND } from "../hapi/ids.ts";
+import { type EntityNumber, nanosPerSecond } from "../hapi/ids.ts";
 import { RefusalError, type StatusName, statusCode } from "../hapi/refusal.ts";
-import { IN_FLIGHT, type TransactionRecord } from "../state/transactions.ts";
+import { inFlight, type TransactionRecord } from "../state/transactions.ts";
 import { keyOfAccount } from "./authority.ts";
 import { Handling } from "./handling.ts";
 
@@ -33,7 +33,7 @@ export class Consensus {
       hash,
       highVolume: body.highVolume,
       acceptedAtMs: Date.now(),
-      status: IN_FLIGHT,
+      status: inFlight,
       consensusAt: 0n,
       outcome: { fee: 0n, hbar: [] },
     };
@@ -84,7 +84,7 @@ const run = (chain: ChainContext, { transaction, signatures, record }: Waiting):
 
 const execute = (handling: Handling, node: EntityNumber): StatusName => {
   const { chain, transaction, signatures, payer } = handling;
-  const end = transaction.validStart + BigInt(transaction.validSeconds) * NANOS_PER_SECOND;
+  const end = transaction.validStart + BigInt(transaction.validSeconds) * nanosPerSecond;
   if (end < handling.consensusAt) return "TRANSACTION_EXPIRED";
   if (payer.deleted) return "PAYER_ACCOUNT_DELETED";
   const key = keyOfAccount(payer, signatures);

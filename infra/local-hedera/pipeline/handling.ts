@@ -130,7 +130,7 @@ export class Handling {
   #payFee(amount: bigint, nodeShare: bigint): void {
     this.changeHbar(this.payer, -amount);
     this.changeHbar(this.state.accounts.get(this.#node)!, nodeShare);
-    this.changeHbar(this.state.accounts.get(FEE_COLLECTOR)!, amount - nodeShare);
+    this.changeHbar(this.state.accounts.get(feeCollectorNumber)!, amount - nodeShare);
     this.outcome.fee += amount;
   }
 }
@@ -141,4 +141,4 @@ const atMost = (amount: bigint, limit: bigint): bigint => {
 };
 
 /** The network's own account: network and service fees go there. */
-export const FEE_COLLECTOR = 98;
+export const feeCollectorNumber = 98;

@@ -2,7 +2,7 @@ import type { ChainContext } from "../context.ts";
 import { Signatures } from "../crypto/signatures.ts";
 import { toTinybars, transactionPrice } from "../fees/schedule.ts";
 import { type ParsedTransaction, parseTransaction } from "../hapi/codec.ts";
-import { accountNumber, type EntityNumber, NANOS_PER_SECOND } from "../hapi/ids.ts";
+import { accountNumber, type EntityNumber, nanosPerSecond } from "../hapi/ids.ts";
 import { ensure, RefusalError, type Status, statusCode } from "../hapi/refusal.ts";
 import { keyOfAccount } from "./authority.ts";
 import type { Consensus } from "./consensus.ts";
@@ -13,7 +13,7 @@ import { checkPurely } from "./pure-checks.ts";
  * even if the transaction fails. The order of the checks is that of IngestChecker (hiero-consensus-node).
  */
 export function submit(chain: ChainContext, consensus: Consensus, bytes: Buffer, node: EntityNumber): Status {
-  if (chain.faults.take("busy", node)) return BUSY;
+  if (chain.faults.take("busy", node)) return busyCode;
   try {
     const transaction = parseTransaction(bytes);
     const signatures = new Signatures(transaction.bodyBytes, transaction.sigPairs);
@@ -27,7 +27,7 @@ export function submit(chain: ChainContext, consensus: Consensus, bytes: Buffer,
     } else {
       consensus.enqueue(transaction, signatures, node);
     }
-    return OK;
+    return okCode;
   } catch (error) {
     if (error instanceof RefusalError) return error.status;
     throw error;
@@ -36,7 +36,7 @@ export function submit(chain: ChainContext, consensus: Consensus, bytes: Buffer,
 
 const checkHeader = ({ body, kind }: ParsedTransaction, signatures: Signatures, node: EntityNumber): void => {
   ensure(!signatures.hasAmbiguousPrefixes(), "KEY_PREFIX_MISMATCH");
-  ensure(Buffer.byteLength(body.memo) <= MEMO_BYTES_MAX, "MEMO_TOO_LONG");
+  ensure(Buffer.byteLength(body.memo) <= memoBytesMax, "MEMO_TOO_LONG");
   ensure(!body.memo.includes("\0"), "INVALID_ZERO_BYTE_IN_STRING");
   ensure(!body.batchKey, "BATCH_KEY_SET_ON_NON_INNER_TRANSACTION");
   ensure(body.maxCustomFees.length === 0 || kind === "consensusSubmitMessage", "MAX_CUSTOM_FEES_IS_NOT_SUPPORTED");
@@ -44,8 +44,8 @@ const checkHeader = ({ body, kind }: ParsedTransaction, signatures: Signatures, 
 };
 
 const checkTimeBox = ({ validStart, validSeconds }: ParsedTransaction, now: bigint): void => {
-  ensure(validSeconds >= VALID_SECONDS_MIN && validSeconds <= VALID_SECONDS_MAX, "INVALID_TRANSACTION_DURATION");
-  const end = validStart + BigInt(validSeconds - NODE_BUFFER_SECONDS) * NANOS_PER_SECOND;
+  ensure(validSeconds >= validSecondsMin && validSeconds <= validSecondsMax, "INVALID_TRANSACTION_DURATION");
+  const end = validStart + BigInt(validSeconds - nodeBufferSeconds) * nanosPerSecond;
   ensure(end >= now, "TRANSACTION_EXPIRED");
   ensure(validStart <= now, "INVALID_TRANSACTION_START");
 };
@@ -61,10 +61,10 @@ const checkPayer = (chain: ChainContext, transaction: ParsedTransaction, signatu
   ensure(payer.balance >= fee, "INSUFFICIENT_PAYER_BALANCE");
 };
 
-const OK: Status = statusCode("OK");
-const BUSY: Status = statusCode("BUSY");
-const MEMO_BYTES_MAX = 100;
-const VALID_SECONDS_MIN = 15;
-const VALID_SECONDS_MAX = 180;
+const okCode: Status = statusCode("OK");
+const busyCode: Status = statusCode("BUSY");
+const memoBytesMax = 100;
+const validSecondsMin = 15;
+const validSecondsMax = 180;
 /** A node wants this much validity left, so that consensus comes before the end (hedera.transaction.minValidityBufferSecs). */
-const NODE_BUFFER_SECONDS = 10;
+const nodeBufferSeconds = 10;

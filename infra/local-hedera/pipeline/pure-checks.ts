@@ -59,9 +59,9 @@ const checkMint = ({ token, amount, metadata }: proto.ITokenMintTransactionBody)
   ensure(tokenNumber(token) !== undefined, "INVALID_TOKEN_ID");
   const units = toBigint(amount);
   ensure(units >= 0n && (units === 0n || !metadata?.length), "INVALID_TOKEN_MINT_AMOUNT");
-  ensure((metadata?.length ?? 0) <= NFT_BATCH_MAX, "BATCH_SIZE_LIMIT_EXCEEDED");
+  ensure((metadata?.length ?? 0) <= nftBatchMax, "BATCH_SIZE_LIMIT_EXCEEDED");
   ensure(
-    (metadata ?? []).every((bytes) => bytes.length <= NFT_METADATA_BYTES_MAX),
+    (metadata ?? []).every((bytes) => bytes.length <= nftMetadataBytesMax),
     "METADATA_TOO_LONG",
   );
 };
@@ -76,5 +76,5 @@ const checkAllowances = (body: proto.ICryptoApproveAllowanceTransactionBody): vo
   );
 };
 
-const NFT_BATCH_MAX = 10;
-const NFT_METADATA_BYTES_MAX = 100;
+const nftBatchMax = 10;
+const nftMetadataBytesMax = 100;

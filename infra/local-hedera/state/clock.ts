@@ -1,5 +1,5 @@
 import type { Levels } from "../faults.ts";
-import { NANOS_PER_MILLISECOND } from "../hapi/ids.ts";
+import { nanosPerMillisecond } from "../hapi/ids.ts";
 
 /** The chain's own time: the machine's, shifted by `clockOffsetMs`. Consensus timestamps never repeat. */
 export class ChainClock {
@@ -12,7 +12,7 @@ export class ChainClock {
 
   /** Nanoseconds since the epoch. */
   now(): bigint {
-    return BigInt(Date.now() + this.#levels.clockOffsetMs) * NANOS_PER_MILLISECOND;
+    return BigInt(Date.now() + this.#levels.clockOffsetMs) * nanosPerMillisecond;
   }
 
   nextConsensus(): bigint {

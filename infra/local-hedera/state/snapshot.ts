@@ -1,21 +1,21 @@
 import type { ChainContext } from "../context.ts";
 import { type Key, keyFromBytes } from "../crypto/keys.ts";
 import type { Account, Token, Topic } from "./entities.ts";
-import { IN_FLIGHT, type TransactionRecord } from "./transactions.ts";
+import { inFlight, type TransactionRecord } from "./transactions.ts";
 
 /**
  * The whole state as JSON: every account, token and topic, and of the transactions the newest and all whose id could
  * still be submitted again. What is in flight is left out: as after a crash, it never happened.
  */
 export function takeSnapshot({ state, transactions, levels }: ChainContext): string {
-  const ageMs = Math.max(levels.receiptTtlMs, REPLAYABLE_MS);
+  const ageMs = Math.max(levels.receiptTtlMs, replayableMs);
   const snapshot: Snapshot = {
-    version: VERSION,
+    version: ownVersion,
     nextNumber: state.nextNumber,
     accounts: [...state.accounts.values()],
     tokens: [...state.tokens.values()],
     topics: [...state.topics.values()],
-    transactions: transactions.recent(TRANSACTIONS_KEPT, ageMs).filter(({ status }) => status !== IN_FLIGHT),
+    transactions: transactions.recent(transactionsKept, ageMs).filter(({ status }) => status !== inFlight),
   };
   return JSON.stringify(pack(snapshot));
 }
@@ -45,7 +45,7 @@ const read = (text: string): Snapshot => {
   } catch {
     snapshot = undefined;
   }
-  if (snapshot?.version !== VERSION) throw new Error(`state: not a local-hedera snapshot of version ${VERSION}`);
+  if (snapshot?.version !== ownVersion) throw new Error(`state: not a local-hedera snapshot of version ${ownVersion}`);
   return snapshot;
 };
 
@@ -74,10 +74,10 @@ const unpack = (value: unknown): unknown => {
   return new Map(Array.from({ length: flat.length / 2 }, (_, index) => [flat[index * 2], flat[index * 2 + 1]]));
 };
 
-const VERSION = 1;
-const TRANSACTIONS_KEPT = 5_000;
+const ownVersion = 1;
+const transactionsKept = 5_000;
 /** The longest a transaction id stays valid. */
-const REPLAYABLE_MS = 180_000;
+const replayableMs = 180_000;
 
 type Snapshot = {
   version: number;

@@ -8,7 +8,7 @@ import { dirname } from "node:path";
 export class StateFile {
   readonly #path: string;
   #timer: NodeJS.Timeout | undefined;
-  #pauseMs = SAVE_AFTER_MS;
+  #pauseMs = saveAfterMs;
   #snapshot: (() => string) | undefined;
 
   constructor(path: string) {
@@ -36,8 +36,8 @@ export class StateFile {
     writeFileSync(half, this.#snapshot());
     renameSync(half, this.#path);
     this.#snapshot = undefined;
-    this.#pauseMs = Math.max(SAVE_AFTER_MS, (performance.now() - startedAt) * 9);
+    this.#pauseMs = Math.max(saveAfterMs, (performance.now() - startedAt) * 9);
   }
 }
 
-const SAVE_AFTER_MS = 200;
+const saveAfterMs = 200;

@@ -9,7 +9,7 @@ export class ChainState {
   readonly topics = new Map<EntityNumber, Topic>();
   /** Hex of an alias or EVM address → account. */
   readonly aliases = new Map<string, EntityNumber>();
-  nextNumber: EntityNumber = FIRST_NEW_ENTITY;
+  nextNumber: EntityNumber = firstNewEntity;
 
   newNumber(journal: Journal): EntityNumber {
     const number = this.nextNumber;
@@ -29,7 +29,7 @@ export class ChainState {
   accountByAlias(alias: Uint8Array): Account | undefined {
     const hex = Buffer.from(alias).toString("hex");
     const number =
-      this.aliases.get(hex) ?? (LONG_ZERO_ADDRESS.test(hex) ? Number.parseInt(hex.slice(24), 16) : undefined);
+      this.aliases.get(hex) ?? (longZeroAddress.test(hex) ? Number.parseInt(hex.slice(24), 16) : undefined);
     return number === undefined ? undefined : this.accounts.get(number);
   }
 }
@@ -45,7 +45,7 @@ export function newAccount(fields: Partial<Account> & Pick<Account, "number" | "
     autoAssociationsMax: 0,
     autoAssociationsUsed: 0,
     deleted: false,
-    autoRenewSeconds: AUTO_RENEW_SECONDS,
+    autoRenewSeconds,
     relations: new Map(),
     hbarAllowances: new Map(),
     tokenAllowances: new Map(),
@@ -63,7 +63,7 @@ export function allowanceKey(token: EntityNumber, spender: EntityNumber): string
   return `${token}/${spender}`;
 }
 
-export const AUTO_RENEW_SECONDS = 7_776_000;
+export const autoRenewSeconds = 7_776_000;
 /** Above the seeded accounts and the stablecoin's id. */
-const FIRST_NEW_ENTITY = 1_000_001;
-const LONG_ZERO_ADDRESS = /^0{24}[0-9a-f]{16}$/;
+const firstNewEntity = 1_000_001;
+const longZeroAddress = /^0{24}[0-9a-f]{16}$/;

@@ -106,4 +106,4 @@ export type AssessedFee = {
   payers: EntityNumber[];
 };
 
-export const IN_FLIGHT: Status = statusCode("UNKNOWN");
+export const inFlight: Status = statusCode("UNKNOWN");

@@ -19,9 +19,9 @@ import type { OpenLedger } from "./sdk.ts";
 
 const test = ledgerTest();
 
-const BUYER = "0.0.1003";
-const CREATOR = "0.0.1002";
-const OPERATOR = "0.0.1005";
+const buyerId = "0.0.1003";
+const creatorId = "0.0.1002";
+const operatorId = "0.0.1005";
 const tinybars = (amount: number): Hbar => Hbar.fromTinybars(amount);
 
 describe("an account", () => {
@@ -45,7 +45,7 @@ describe("an account", () => {
   test("answers to its new key only, once the key was rotated", async ({ on }) => {
     const [oldKey, newKey] = [PrivateKey.generateED25519(), PrivateKey.generateED25519()];
     const account = await on.newAccount(oldKey.publicKey);
-    const pay = () => new TransferTransaction().addHbarTransfer(account, -1).addHbarTransfer(BUYER, 1);
+    const pay = () => new TransferTransaction().addHbarTransfer(account, -1).addHbarTransfer(buyerId, 1);
     const rotate = () => new AccountUpdateTransaction().setAccountId(account).setKey(newKey.publicKey);
     expect(await on.statusWith(rotate(), oldKey)).toBe("INVALID_SIGNATURE");
     expect(await on.statusWith(rotate(), oldKey, newKey)).toBe("SUCCESS");
@@ -64,7 +64,7 @@ describe("an account", () => {
       .setKey(newKey.publicKey)
       .freezeWith(on.operated);
     await (await (await rotate.sign(oldKey)).sign(newKey)).execute(on.operated);
-    const pay = new TransferTransaction().addHbarTransfer(account, -1).addHbarTransfer(BUYER, 1);
+    const pay = new TransferTransaction().addHbarTransfer(account, -1).addHbarTransfer(buyerId, 1);
     const { transactionId } = await pay.execute(own);
     on.ledger.faults.clear();
     expect((await on.receiptOf(transactionId)).status.toString()).toBe("INVALID_PAYER_SIGNATURE");
@@ -75,7 +75,7 @@ describe("an account", () => {
     const key = PrivateKey.generateED25519();
     const account = await on.newAccount(key.publicKey);
     await on.run(new AccountUpdateTransaction().setAccountId(account).setReceiverSignatureRequired(true), key);
-    const give = () => new TransferTransaction().addHbarTransfer(OPERATOR, -1).addHbarTransfer(account, 1);
+    const give = () => new TransferTransaction().addHbarTransfer(operatorId, -1).addHbarTransfer(account, 1);
     expect(await on.statusWith(give())).toBe("INVALID_SIGNATURE");
     expect(await on.statusWith(give(), key)).toBe("SUCCESS");
     expect((await on.mirror(`accounts/${account}`)).receiver_sig_required).toBe(true);
@@ -84,12 +84,12 @@ describe("an account", () => {
   test("that is deleted gives what it has to its heir and receives nothing more", async ({ on }) => {
     const key = PrivateKey.generateED25519();
     const account = await on.newAccount(key.publicKey, 5);
-    const before = await on.hbarBalance(BUYER);
-    const remove = new AccountDeleteTransaction().setAccountId(account).setTransferAccountId(BUYER);
+    const before = await on.hbarBalance(buyerId);
+    const remove = new AccountDeleteTransaction().setAccountId(account).setTransferAccountId(buyerId);
     expect(await on.statusWith(remove, key)).toBe("SUCCESS");
-    expect((await on.hbarBalance(BUYER)) - before).toBe(500_000_000n);
+    expect((await on.hbarBalance(buyerId)) - before).toBe(500_000_000n);
     expect(await on.mirror(`accounts/${account}`)).toMatchObject({ deleted: true, balance: { balance: 0 } });
-    const give = new TransferTransaction().addHbarTransfer(OPERATOR, -1).addHbarTransfer(account, 1);
+    const give = new TransferTransaction().addHbarTransfer(operatorId, -1).addHbarTransfer(account, 1);
     expect(await on.statusWith(give)).toBe("ACCOUNT_DELETED");
   });
 
@@ -97,7 +97,7 @@ describe("an account", () => {
     const key = PrivateKey.generateED25519();
     const { accountId } = on.ledger.faucet.createAccount({ publicKey: key.publicKey.toStringRaw() });
     const poor = on.newClient().setOperator(accountId, key);
-    const give = new TransferTransaction().addHbarTransfer(BUYER, 0).addHbarTransfer(accountId, 0);
+    const give = new TransferTransaction().addHbarTransfer(buyerId, 0).addHbarTransfer(accountId, 0);
     expect(await on.statusOf(give, poor)).toBe("INSUFFICIENT_PAYER_BALANCE");
   });
 });
@@ -107,11 +107,11 @@ describe("an EVM address nobody has", () => {
     const key = PrivateKey.generateECDSA();
     const address = key.publicKey.toEvmAddress();
     const alias = AccountId.fromEvmAddress(0, 0, address);
-    await on.run(new TransferTransaction().addHbarTransfer(OPERATOR, -5).addHbarTransfer(alias, 5));
+    await on.run(new TransferTransaction().addHbarTransfer(operatorId, -5).addHbarTransfer(alias, 5));
     const hollow = await on.mirror(`accounts/0x${address}`);
     expect(hollow).toMatchObject({ key: null, evm_address: `0x${address}`, balance: { balance: 500_000_000 } });
 
-    const spend = () => new TransferTransaction().addHbarTransfer(hollow.account, -1).addHbarTransfer(OPERATOR, 1);
+    const spend = () => new TransferTransaction().addHbarTransfer(hollow.account, -1).addHbarTransfer(operatorId, 1);
     expect(await on.statusWith(spend(), PrivateKey.generateECDSA())).toBe("INVALID_SIGNATURE");
     expect(await on.statusWith(spend(), key)).toBe("SUCCESS");
     expect((await on.mirror(`accounts/${hollow.account}`)).key.key).toBe(key.publicKey.toStringRaw());
@@ -119,7 +119,7 @@ describe("an EVM address nobody has", () => {
 
   test("is not created by taking from it", async ({ on }) => {
     const alias = AccountId.fromEvmAddress(0, 0, PrivateKey.generateECDSA().publicKey.toEvmAddress());
-    const take = new TransferTransaction().addHbarTransfer(alias, -1).addHbarTransfer(OPERATOR, 1);
+    const take = new TransferTransaction().addHbarTransfer(alias, -1).addHbarTransfer(operatorId, 1);
     expect(await on.statusWith(take)).toBe("INVALID_ACCOUNT_ID");
   });
 
@@ -144,28 +144,33 @@ describe("somebody else's EVM address", () => {
 });
 
 describe("an allowance", () => {
-  const byOperator = (on: OpenLedger) => on.newClient().setOperator(OPERATOR, on.keys.operator);
+  const byOperator = (on: OpenLedger) => on.newClient().setOperator(operatorId, on.keys.operator);
 
   test("lets the spender move as much as was granted and no more", async ({ on }) => {
     const approve = new AccountAllowanceApproveTransaction().approveTokenAllowance(
       on.ledger.usdc,
-      BUYER,
-      OPERATOR,
+      buyerId,
+      operatorId,
       100,
     );
     expect(await on.statusWith(approve)).toBe("INVALID_SIGNATURE");
-    const again = new AccountAllowanceApproveTransaction().approveTokenAllowance(on.ledger.usdc, BUYER, OPERATOR, 100);
+    const again = new AccountAllowanceApproveTransaction().approveTokenAllowance(
+      on.ledger.usdc,
+      buyerId,
+      operatorId,
+      100,
+    );
     expect(await on.statusWith(again, on.keys.buyer)).toBe("SUCCESS");
     const spend = (amount: number) =>
       on.statusOf(
         new TransferTransaction()
-          .addApprovedTokenTransfer(on.ledger.usdc, BUYER, -amount)
-          .addTokenTransfer(on.ledger.usdc, CREATOR, amount),
+          .addApprovedTokenTransfer(on.ledger.usdc, buyerId, -amount)
+          .addTokenTransfer(on.ledger.usdc, creatorId, amount),
         byOperator(on),
       );
     expect(await spend(60)).toBe("SUCCESS");
-    expect(await on.mirror(`accounts/${BUYER}/allowances/tokens?spender.id=${OPERATOR}`)).toMatchObject({
-      allowances: [{ amount: 40, amount_granted: 100, owner: BUYER, spender: OPERATOR, token_id: on.ledger.usdc }],
+    expect(await on.mirror(`accounts/${buyerId}/allowances/tokens?spender.id=${operatorId}`)).toMatchObject({
+      allowances: [{ amount: 40, amount_granted: 100, owner: buyerId, spender: operatorId, token_id: on.ledger.usdc }],
     });
     expect(await spend(41)).toBe("AMOUNT_EXCEEDS_ALLOWANCE");
     expect(await spend(40)).toBe("SUCCESS");
@@ -173,17 +178,17 @@ describe("an allowance", () => {
   });
 
   test("of HBAR is spent the same way", async ({ on }) => {
-    const approve = new AccountAllowanceApproveTransaction().approveHbarAllowance(BUYER, OPERATOR, tinybars(10));
+    const approve = new AccountAllowanceApproveTransaction().approveHbarAllowance(buyerId, operatorId, tinybars(10));
     await on.run(approve, on.keys.buyer);
     const spend = (amount: number) =>
       on.statusOf(
         new TransferTransaction()
-          .addApprovedHbarTransfer(BUYER, tinybars(-amount))
-          .addHbarTransfer(CREATOR, tinybars(amount)),
+          .addApprovedHbarTransfer(buyerId, tinybars(-amount))
+          .addHbarTransfer(creatorId, tinybars(amount)),
       );
     expect(await spend(11)).toBe("AMOUNT_EXCEEDS_ALLOWANCE");
     expect(await spend(4)).toBe("SUCCESS");
-    expect((await on.mirror(`accounts/${BUYER}/allowances/crypto`)).allowances).toMatchObject([
+    expect((await on.mirror(`accounts/${buyerId}/allowances/crypto`)).allowances).toMatchObject([
       { amount: 6, amount_granted: 10 },
     ]);
   });
@@ -193,30 +198,30 @@ describe("an allowance", () => {
       .setTokenName("Art")
       .setTokenSymbol("ART")
       .setTokenType(TokenType.NonFungibleUnique)
-      .setTreasuryAccountId(BUYER)
+      .setTreasuryAccountId(buyerId)
       .setSupplyKey(on.keys.operator.publicKey);
     const token = (await on.run(create, on.keys.buyer)).tokenId!;
-    await on.associate(CREATOR, token.toString(), on.keys.creator);
+    await on.associate(creatorId, token.toString(), on.keys.creator);
     await on.run(
       new TokenMintTransaction().setTokenId(token).setMetadata([1, 2, 3].map((byte) => Buffer.from([byte]))),
     );
     const nft = (serial: number) => new NftId(TokenId.fromString(token.toString()), serial);
     const take = (serial: number) =>
-      on.statusOf(new TransferTransaction().addApprovedNftTransfer(nft(serial), BUYER, CREATOR), byOperator(on));
+      on.statusOf(new TransferTransaction().addApprovedNftTransfer(nft(serial), buyerId, creatorId), byOperator(on));
     expect(await take(1)).toBe("SPENDER_DOES_NOT_HAVE_ALLOWANCE");
     await on.run(
-      new AccountAllowanceApproveTransaction().approveTokenNftAllowance(nft(1), BUYER, OPERATOR),
+      new AccountAllowanceApproveTransaction().approveTokenNftAllowance(nft(1), buyerId, operatorId),
       on.keys.buyer,
     );
     expect(await take(1)).toBe("SUCCESS");
     expect(await take(2)).toBe("SPENDER_DOES_NOT_HAVE_ALLOWANCE");
     await on.run(
-      new AccountAllowanceApproveTransaction().approveTokenNftAllowanceAllSerials(token, BUYER, OPERATOR),
+      new AccountAllowanceApproveTransaction().approveTokenNftAllowanceAllSerials(token, buyerId, operatorId),
       on.keys.buyer,
     );
     expect(await take(2)).toBe("SUCCESS");
     await on.run(
-      new AccountAllowanceApproveTransaction().deleteTokenNftAllowanceAllSerials(token, BUYER, OPERATOR),
+      new AccountAllowanceApproveTransaction().deleteTokenNftAllowanceAllSerials(token, buyerId, operatorId),
       on.keys.buyer,
     );
     expect(await take(3)).toBe("SPENDER_DOES_NOT_HAVE_ALLOWANCE");

@@ -5,7 +5,7 @@ import { mirrorId } from "./sdk.ts";
 
 const test = ledgerTest();
 
-const TIMESTAMP = expect.stringMatching(/^\d{10}\.\d{9}$/);
+const anyTimestamp = expect.stringMatching(/^\d{10}\.\d{9}$/);
 
 describe("the mirror's shapes", () => {
   test("an account: amounts are numbers, its key is typed", async ({ on }) => {
@@ -17,15 +17,15 @@ describe("the mirror's shapes", () => {
       auto_renew_period: 7_776_000,
       balance: {
         balance: 10_000_000_000,
-        timestamp: TIMESTAMP,
+        timestamp: anyTimestamp,
         tokens: [{ token_id: "0.0.429274", balance: 1_000_000_000 }],
       },
-      created_timestamp: TIMESTAMP,
+      created_timestamp: anyTimestamp,
       decline_reward: false,
       deleted: false,
       ethereum_nonce: 0,
       evm_address: "0x00000000000000000000000000000000000003eb",
-      expiry_timestamp: TIMESTAMP,
+      expiry_timestamp: anyTimestamp,
       key: { _type: "ED25519", key: on.accounts.buyer.publicKey },
       max_automatic_token_associations: 0,
       memo: "",
@@ -55,7 +55,7 @@ describe("the mirror's shapes", () => {
         {
           automatic_association: false,
           balance: 1_000_000_000,
-          created_timestamp: TIMESTAMP,
+          created_timestamp: anyTimestamp,
           decimals: 6,
           freeze_status: "UNFROZEN",
           kyc_status: "NOT_APPLICABLE",
@@ -92,7 +92,7 @@ describe("the mirror's shapes", () => {
       total_supply: "1000000000",
       initial_supply: "0",
       max_supply: "0",
-      custom_fees: { created_timestamp: TIMESTAMP, fixed_fees: [], fractional_fees: [] },
+      custom_fees: { created_timestamp: anyTimestamp, fixed_fees: [], fractional_fees: [] },
       pause_status: "UNPAUSED",
       deleted: false,
       type: "FUNGIBLE_COMMON",
@@ -117,7 +117,7 @@ describe("the mirror's shapes", () => {
         batch_key: null,
         bytes: null,
         charged_tx_fee: 916_667,
-        consensus_timestamp: TIMESTAMP,
+        consensus_timestamp: anyTimestamp,
         entity_id: null,
         high_volume: false,
         max_custom_fees: [],

@@ -20,12 +20,12 @@ afterEach(async () => {
   for (const directory of directories.splice(0)) rmSync(directory, { recursive: true });
 });
 
-const FREE_PORTS = { LOCAL_HEDERA_NODE_PORTS: "0,0", LOCAL_HEDERA_MIRROR_PORT: "0", LOCAL_HEDERA_ADMIN_PORT: "0" };
+const freePorts = { LOCAL_HEDERA_NODE_PORTS: "0,0", LOCAL_HEDERA_MIRROR_PORT: "0", LOCAL_HEDERA_ADMIN_PORT: "0" };
 
 /** Runs the ledger as a process until it is ready or gone. */
 const runLedger = async (variables: Record<string, string>) => {
   const child = spawn(process.execPath, [compiled(new URL("../../../infra/local-hedera/main.ts", import.meta.url))], {
-    env: { PATH: process.env.PATH, ...FREE_PORTS, ...variables },
+    env: { PATH: process.env.PATH, ...freePorts, ...variables },
   });
   children.push(child);
   let [output, errors] = ["", ""];

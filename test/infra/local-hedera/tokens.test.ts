@@ -26,17 +26,17 @@ import { mirrorId, type OpenLedger } from "./sdk.ts";
 
 const test = ledgerTest();
 
-const BUYER = "0.0.1003";
-const CREATOR = "0.0.1002";
-const OPERATOR = "0.0.1005";
+const buyerId = "0.0.1003";
+const creatorId = "0.0.1002";
+const operatorId = "0.0.1005";
 
 /** A token of the buyer's that the creator has associated. */
 const sharedToken = async (
   on: OpenLedger,
   options: Partial<Parameters<OpenLedger["newToken"]>[0]> = {},
 ): Promise<string> => {
-  const token = await on.newToken({ treasury: BUYER, treasuryKey: on.keys.buyer, ...options });
-  await on.associate(CREATOR, token, on.keys.creator);
+  const token = await on.newToken({ treasury: buyerId, treasuryKey: on.keys.buyer, ...options });
+  await on.associate(creatorId, token, on.keys.creator);
   return token;
 };
 
@@ -54,7 +54,7 @@ describe("what a token's keys can do to a payment", () => {
 
   test("freeze stops it on either side, unfreeze lets it go on", async ({ on }) => {
     const token = await sharedToken(on, { keys: ["Freeze"] });
-    for (const account of [BUYER, CREATOR]) {
+    for (const account of [buyerId, creatorId]) {
       await on.run(new TokenFreezeTransaction().setTokenId(token).setAccountId(account));
       expect(await pay(on, token)).toBe("ACCOUNT_FROZEN_FOR_TOKEN");
       expect((await on.mirror(`accounts/${account}/tokens?token.id=${token}`)).tokens[0].freeze_status).toBe("FROZEN");
@@ -66,20 +66,20 @@ describe("what a token's keys can do to a payment", () => {
   test("KYC must be granted before it, and can be revoked", async ({ on }) => {
     const token = await sharedToken(on, { keys: ["Kyc"] });
     expect(await pay(on, token)).toBe("ACCOUNT_KYC_NOT_GRANTED_FOR_TOKEN");
-    await on.run(new TokenGrantKycTransaction().setTokenId(token).setAccountId(CREATOR));
+    await on.run(new TokenGrantKycTransaction().setTokenId(token).setAccountId(creatorId));
     expect(await pay(on, token)).toBe("SUCCESS");
-    expect((await on.mirror(`accounts/${CREATOR}/tokens?token.id=${token}`)).tokens[0].kyc_status).toBe("GRANTED");
-    await on.run(new TokenRevokeKycTransaction().setTokenId(token).setAccountId(CREATOR));
+    expect((await on.mirror(`accounts/${creatorId}/tokens?token.id=${token}`)).tokens[0].kyc_status).toBe("GRANTED");
+    await on.run(new TokenRevokeKycTransaction().setTokenId(token).setAccountId(creatorId));
     expect(await pay(on, token)).toBe("ACCOUNT_KYC_NOT_GRANTED_FOR_TOKEN");
   });
 
   test("nothing, to whoever does not hold them", async ({ on }) => {
-    const locked = await on.newToken({ treasury: BUYER, treasuryKey: on.keys.buyer, keys: ["Pause", "Freeze"] });
-    const stranger = on.newClient().setOperator(BUYER, on.keys.buyer);
+    const locked = await on.newToken({ treasury: buyerId, treasuryKey: on.keys.buyer, keys: ["Pause", "Freeze"] });
+    const stranger = on.newClient().setOperator(buyerId, on.keys.buyer);
     expect(await on.statusOf(new TokenPauseTransaction().setTokenId(locked), stranger)).toBe("INVALID_SIGNATURE");
-    const open = await on.newToken({ treasury: BUYER, treasuryKey: on.keys.buyer });
+    const open = await on.newToken({ treasury: buyerId, treasuryKey: on.keys.buyer });
     expect(await on.statusOf(new TokenPauseTransaction().setTokenId(open))).toBe("TOKEN_HAS_NO_PAUSE_KEY");
-    const freeze = new TokenFreezeTransaction().setTokenId(open).setAccountId(BUYER);
+    const freeze = new TokenFreezeTransaction().setTokenId(open).setAccountId(buyerId);
     expect(await on.statusOf(freeze)).toBe("TOKEN_HAS_NO_FREEZE_KEY");
   });
 });
@@ -89,7 +89,7 @@ describe("custom fees", () => {
     new CustomFractionalFee()
       .setNumerator(1)
       .setDenominator(10)
-      .setFeeCollectorAccountId(OPERATOR)
+      .setFeeCollectorAccountId(operatorId)
       .setAllCollectorsAreExempt(false);
 
   /** An account that is neither treasury nor collector, with a thousand of `token`. */
@@ -98,7 +98,7 @@ describe("custom fees", () => {
     const holder = await on.newAccount(key.publicKey);
     await on.associate(holder, token, key);
     await on.run(
-      new TransferTransaction().addTokenTransfer(token, BUYER, -1_000).addTokenTransfer(token, holder, 1_000),
+      new TransferTransaction().addTokenTransfer(token, buyerId, -1_000).addTokenTransfer(token, holder, 1_000),
       on.keys.buyer,
     );
     return [holder, key];
@@ -109,14 +109,14 @@ describe("custom fees", () => {
     const [holder, key] = await holderOf(on, token);
     const payment = on.payment(100, { token, from: holder });
     expect(await on.settle(payment, key)).toBe("SUCCESS");
-    expect(await on.tokenBalance(CREATOR, token)).toBe(90);
-    expect(await on.tokenBalance(OPERATOR, token)).toBe(10);
+    expect(await on.tokenBalance(creatorId, token)).toBe(90);
+    expect(await on.tokenBalance(operatorId, token)).toBe(10);
     expect(await on.tokenBalance(holder, token)).toBe(900);
     const [row] = (await on.mirror(`transactions/${mirrorId(payment.transactionId!)}`)).transactions;
     expect(row.assessed_custom_fees).toEqual([
-      { amount: 10, collector_account_id: OPERATOR, effective_payer_account_ids: [holder], token_id: token },
+      { amount: 10, collector_account_id: operatorId, effective_payer_account_ids: [holder], token_id: token },
     ]);
-    expect(row.token_transfers).toContainEqual({ token_id: token, account: CREATOR, amount: 90, is_approval: false });
+    expect(row.token_transfers).toContainEqual({ token_id: token, account: creatorId, amount: 90, is_approval: false });
   });
 
   test("a fractional fee net of transfers is paid by the sender on top", async ({ on }) => {
@@ -129,12 +129,12 @@ describe("custom fees", () => {
     });
     const [holder, key] = await holderOf(on, token);
     expect(await on.settle(on.payment(100, { token, from: holder }), key)).toBe("SUCCESS");
-    expect(await on.tokenBalance(CREATOR, token)).toBe(100);
+    expect(await on.tokenBalance(creatorId, token)).toBe(100);
     expect(await on.tokenBalance(holder, token)).toBe(880);
   });
 
   test("a fixed fee in HBAR is paid by the sender, who needs to have it", async ({ on }) => {
-    const fee = new CustomFixedFee().setHbarAmount(new Hbar(8)).setFeeCollectorAccountId(OPERATOR);
+    const fee = new CustomFixedFee().setHbarAmount(new Hbar(8)).setFeeCollectorAccountId(operatorId);
     const token = await sharedToken(on, { customFees: [fee] });
     const [holder, key] = await holderOf(on, token);
     const before = await on.hbarBalance(holder);
@@ -143,13 +143,13 @@ describe("custom fees", () => {
     expect(await on.settle(on.payment(100, { token, from: holder }), key)).toBe(
       "INSUFFICIENT_SENDER_ACCOUNT_BALANCE_FOR_CUSTOM_FEE",
     );
-    expect(await on.tokenBalance(CREATOR, token)).toBe(100);
+    expect(await on.tokenBalance(creatorId, token)).toBe(100);
   });
 
   test("the treasury and the collector pay none", async ({ on }) => {
     const token = await sharedToken(on, { customFees: [tenPercent()] });
     expect(await pay(on, token)).toBe("SUCCESS");
-    expect(await on.tokenBalance(CREATOR, token)).toBe(100);
+    expect(await on.tokenBalance(creatorId, token)).toBe(100);
   });
 
   test("can be added to a living token, and the mirror shows them", async ({ on }) => {
@@ -164,7 +164,7 @@ describe("custom fees", () => {
         minimum: 0,
         maximum: null,
         net_of_transfers: false,
-        collector_account_id: OPERATOR,
+        collector_account_id: operatorId,
       },
     ]);
   });
@@ -172,15 +172,15 @@ describe("custom fees", () => {
 
 describe("supply", () => {
   test("grows by minting, for whoever holds the supply key only", async ({ on }) => {
-    const token = await on.newToken({ treasury: BUYER, treasuryKey: on.keys.buyer, keys: ["Supply"] });
+    const token = await on.newToken({ treasury: buyerId, treasuryKey: on.keys.buyer, keys: ["Supply"] });
     const receipt = await on.run(new TokenMintTransaction().setTokenId(token).setAmount(5));
     expect(receipt.totalSupply!.toNumber()).toBe(1_000_005);
     expect((await on.mirror(`tokens/${token}`)).total_supply).toBe("1000005");
-    const stranger = on.newClient().setOperator(BUYER, on.keys.buyer);
+    const stranger = on.newClient().setOperator(buyerId, on.keys.buyer);
     expect(await on.statusOf(new TokenMintTransaction().setTokenId(token).setAmount(5), stranger)).toBe(
       "INVALID_SIGNATURE",
     );
-    const fixed = await on.newToken({ treasury: BUYER, treasuryKey: on.keys.buyer });
+    const fixed = await on.newToken({ treasury: buyerId, treasuryKey: on.keys.buyer });
     expect(await on.statusOf(new TokenMintTransaction().setTokenId(fixed).setAmount(5))).toBe(
       "TOKEN_HAS_NO_SUPPLY_KEY",
     );
@@ -190,7 +190,7 @@ describe("supply", () => {
     const create = new TokenCreateTransaction()
       .setTokenName("Finite")
       .setTokenSymbol("FIN")
-      .setTreasuryAccountId(OPERATOR)
+      .setTreasuryAccountId(operatorId)
       .setSupplyKey(on.keys.operator.publicKey)
       .setSupplyType(TokenSupplyType.Finite)
       .setMaxSupply(10);
@@ -204,11 +204,11 @@ describe("supply", () => {
 
 describe("a token is not created", () => {
   const create = () =>
-    new TokenCreateTransaction().setTokenName("N").setTokenSymbol("S").setTreasuryAccountId(OPERATOR);
+    new TokenCreateTransaction().setTokenName("N").setTokenSymbol("S").setTreasuryAccountId(operatorId);
   test.for([
     ["without a name", () => create().setTokenName(""), "MISSING_TOKEN_NAME"],
     ["without a symbol", () => create().setTokenSymbol(""), "MISSING_TOKEN_SYMBOL"],
-    ["without the treasury's signature", () => create().setTreasuryAccountId(BUYER), "INVALID_SIGNATURE"],
+    ["without the treasury's signature", () => create().setTreasuryAccountId(buyerId), "INVALID_SIGNATURE"],
     ["frozen by default but without a freeze key", () => create().setFreezeDefault(true), "TOKEN_HAS_NO_FREEZE_KEY"],
     [
       "as a collection nobody can mint",
@@ -253,29 +253,31 @@ describe("NFTs", () => {
       .setTokenName("Art")
       .setTokenSymbol("ART")
       .setTokenType(TokenType.NonFungibleUnique)
-      .setTreasuryAccountId(OPERATOR)
+      .setTreasuryAccountId(operatorId)
       .setSupplyKey(on.keys.operator.publicKey);
     return (await on.run(create)).tokenId!.toString();
   };
 
   test("are minted one per metadata and change hands one by one", async ({ on }) => {
     const token = await collection(on);
-    await on.associate(BUYER, token, on.keys.buyer);
+    await on.associate(buyerId, token, on.keys.buyer);
     const minted = await on.run(
       new TokenMintTransaction().setTokenId(token).setMetadata([Buffer.from("one"), Buffer.from("two")]),
     );
     expect(minted.serials.map(String)).toEqual(["1", "2"]);
     const nft = new NftId(TokenId.fromString(token), 2);
-    const give = () => new TransferTransaction().addNftTransfer(nft, OPERATOR, BUYER);
+    const give = () => new TransferTransaction().addNftTransfer(nft, operatorId, buyerId);
     expect(await on.statusOf(give())).toBe("SUCCESS");
     expect(await on.statusOf(give())).toBe("SENDER_DOES_NOT_OWN_NFT_SERIAL_NO");
     expect(await on.mirror(`tokens/${token}/nfts/2`)).toMatchObject({
-      account_id: BUYER,
+      account_id: buyerId,
       metadata: "dHdv",
       serial_number: 2,
     });
-    expect(await on.tokenBalance(BUYER, token)).toBe(1);
-    expect((await on.mirror(`tokens/${token}/nfts?account.id=${OPERATOR}`)).nfts).toMatchObject([{ serial_number: 1 }]);
+    expect(await on.tokenBalance(buyerId, token)).toBe(1);
+    expect((await on.mirror(`tokens/${token}/nfts?account.id=${operatorId}`)).nfts).toMatchObject([
+      { serial_number: 1 },
+    ]);
   });
 
   test("are minted at most ten at once, with at most 100 bytes of metadata each", async ({ on }) => {
@@ -289,10 +291,14 @@ describe("NFTs", () => {
 
   test("do not move without their owner's signature", async ({ on }) => {
     const token = await collection(on);
-    await on.associate(BUYER, token, on.keys.buyer);
+    await on.associate(buyerId, token, on.keys.buyer);
     await on.run(new TokenMintTransaction().setTokenId(token).setMetadata([Buffer.from("x")]));
-    const thief = on.newClient().setOperator(BUYER, on.keys.buyer);
-    const steal = new TransferTransaction().addNftTransfer(new NftId(TokenId.fromString(token), 1), OPERATOR, BUYER);
+    const thief = on.newClient().setOperator(buyerId, on.keys.buyer);
+    const steal = new TransferTransaction().addNftTransfer(
+      new NftId(TokenId.fromString(token), 1),
+      operatorId,
+      buyerId,
+    );
     expect(await on.statusOf(steal, thief)).toBe("INVALID_SIGNATURE");
   });
 });
