@@ -50,7 +50,7 @@ describe("buying credits", () => {
     },
   );
 
-  test("buying credits needs a key, and a whole number of credits within bounds, named when it is wrong", async ({
+  test("needs a key, and a whole number of credits within bounds, named when it is wrong", async ({
     url,
     buy,
   }) => {

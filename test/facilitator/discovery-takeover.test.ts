@@ -13,7 +13,7 @@ const { paymentFor, settle, listed, catalogCaughtUp } = catalog;
 describe("a listing cannot be taken over", () => {
   const attacker = () => ({ ...catalog.setting.terms, payTo: newBuyer().address });
 
-  test("a listing cannot be taken over by paying oneself and naming another's URL, listed or not", async () => {
+  test("by paying oneself and naming another's URL, listed or not", async () => {
     catalog.server.answer("/victim", quoteV2([requirementsOf(catalog.setting.terms)]));
     await settle(await paymentFor("/victim"));
     await eventually(() => listed("/victim")).toBeDefined();
@@ -35,7 +35,7 @@ describe("a listing cannot be taken over", () => {
       () => ({ status: 302, headers: { location: `${catalog.server.url}/theirs` } }),
     ],
     ["a 402 with a broken quote", () => ({ status: 402, headers: { "payment-required": "e30=!" } })],
-  ])("a listing cannot be taken over through %s", async (_, answer) => {
+  ])("through %s", async (_, answer) => {
     const terms = attacker();
     const quote = Buffer.from(JSON.stringify({ x402Version: 2, accepts: [requirementsOf(terms)] })).toString("base64");
     catalog.server.answer("/theirs", quoteV2([requirementsOf(terms)]));
@@ -48,7 +48,7 @@ describe("a listing cannot be taken over", () => {
     expect(await listed("/prey")).toBeUndefined();
   });
 
-  test("a listing cannot be taken over through a query that makes the URL answer as told", async () => {
+  test("through a query that makes the URL answer as told", async () => {
     const terms = attacker();
     catalog.server.answer("/proxy", (response, request) => {
       if (request.url?.includes("say=")) quoteV2([requirementsOf(terms)])(response, request);
@@ -59,7 +59,7 @@ describe("a listing cannot be taken over", () => {
     expect(await listed("/proxy")).toBeUndefined();
   });
 
-  test("a listing cannot be taken over by a route template that covers another's path", async () => {
+  test("by a route template that covers another's path", async () => {
     const terms = attacker();
     catalog.server.answer("/tenant-b/x", quoteV2([requirementsOf(terms)]));
     await settle(

@@ -180,8 +180,8 @@ const unfinished = async (copies: Copies) =>
 describe.each<[string, Wallet]>([
   ["EVM", evmWallet],
   ["Hedera", hederaWallet],
-])("%s: settling, too,", (_, wallet) => {
-  test("settling leaves alone what was verified for another caller, and sends no payment that the others leave nothing for", async ({
+])("a settlement from a wallet on %s", (_, wallet) => {
+  test("leaves alone what was verified for another caller, and nothing is sent that the others leave nothing for", async ({
     setting,
     ledger,
     copies,
@@ -199,7 +199,7 @@ describe.each<[string, Wallet]>([
     expect(answers.filter(({ body }) => body.transaction !== "")).toHaveLength(1);
   });
 
-  test("settling holds nothing any more once it was refused", async ({ setting, ledger, copies }) => {
+  test("holds nothing any more once it was refused", async ({ setting, ledger, copies }) => {
     const pay = await wallet({ setting, ledger }, price);
     const [first, second] = [await pay(), await pay()];
     const { holdId } = (await one(copies).verify(first)).body;
@@ -345,7 +345,7 @@ async function waitingForLocks(db: Database): Promise<number> {
 }
 
 describe("a mirror that lags", () => {
-  test("a mirror that lags does not let a wallet spend twice what it has just paid, and lets it go on when it has caught up", async ({
+  test("does not let a wallet spend twice what it has just paid, and lets it go on when it has caught up", async ({
     ledger,
     copies,
   }) => {

@@ -101,7 +101,7 @@ describe("while the chain is away", () => {
 });
 
 describe("an authorization", () => {
-  test("an authorization cancelled between verify and settle fails cleanly, and nothing is sent for it", async ({
+  test("cancelled between verify and settle fails cleanly, and nothing is sent for it", async ({
     setting,
     facilitator,
   }) => {
@@ -147,7 +147,7 @@ describe("an authorization", () => {
     expect(await chain(setting).getTransactionCount({ address: setting.signer as `0x${string}` })).toBe(before);
   });
 
-  test("an authorization of a payer whose key account has become a contract (EIP-7702) is for the contract to accept, not for the key", async ({
+  test("of a payer whose key account has become a contract (EIP-7702) is for the contract to accept, not for the key", async ({
     setting,
     facilitator,
   }) => {
@@ -163,7 +163,7 @@ describe("an authorization", () => {
     });
   });
 
-  test("an authorization five seconds from its end is not valid, and six are enough", async ({
+  test("five seconds from its end is not valid, and six are enough", async ({
     setting,
     facilitator,
   }) => {
@@ -180,7 +180,7 @@ describe("an authorization", () => {
     expect(checkWindow(payment, secondsBefore(5))).toMatchObject({ refused: late.invalidReason });
   });
 
-  test("an authorization in a token that is not on the list is refused, whatever the token's contract says", async ({
+  test("in a token that is not on the list is refused, whatever the token's contract says", async ({
     setting,
     facilitator,
   }) => {
@@ -191,7 +191,7 @@ describe("an authorization", () => {
     expect((await facilitator.verify(body)).body).toMatchObject({ isValid: false, invalidReason: "invalid_asset" });
   });
 
-  test("an authorization settled at one resource settles no second one at the same price and wallet", async ({
+  test("settled at one resource settles no second one at the same price and wallet", async ({
     setting,
     facilitator,
   }) => {
@@ -206,7 +206,7 @@ describe("an authorization", () => {
 });
 
 describe("when the database goes away", () => {
-  test("when the database goes away in the middle of a settlement, the claim is kept, the answer is no failure, and it settles once when it is back", async ({
+  test("in the middle of a settlement, the claim is kept, the answer is no failure, and it settles once when it is back", async ({
     setting,
     facilitator,
   }) => {
@@ -235,7 +235,7 @@ describe("when the database goes away", () => {
 });
 
 describe("a process that is told to stop", () => {
-  test("a process that is told to stop finishes what it is settling, refuses new work and exits 0", async ({
+  test("finishes what it is settling, refuses new work and exits 0", async ({
     setting,
     facilitator,
   }) => {

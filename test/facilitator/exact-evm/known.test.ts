@@ -156,7 +156,7 @@ describe("the terms of a quote", () => {
     }
   });
 
-  test("the terms of a quote decide who gets a success that was never delivered, and one caller does", async ({
+  test("decide who gets a success that was never delivered, and one caller does", async ({
     setting,
     facilitator,
   }) => {
@@ -243,7 +243,7 @@ describe("a contract wallet's settled payment", () => {
     return body;
   };
 
-  test("a contract wallet's settled payment is told to who presents a signature that the wallet accepts, and to no other caller", async ({
+  test("is told to who presents a signature that the wallet accepts, and to no other caller", async ({
     setting,
     facilitator,
   }) => {
@@ -257,7 +257,7 @@ describe("a contract wallet's settled payment", () => {
     expect((await facilitator.settle(body)).body).toMatchObject({ errorReason: "already_settled" });
   });
 
-  test("a contract wallet's settled payment is not told of while the wallet cannot be asked: 503", async ({
+  test("is not told of while the wallet cannot be asked: 503", async ({
     setting,
     facilitator,
     proxy,

@@ -44,7 +44,7 @@ const balanceOf = (setting: EvmSetting, client: PublicClient, owner: string) =>
   });
 
 describe("a payment", () => {
-  test("a payment settles once: the money moves, and every later copy is told of the first transaction", async ({
+  test("settles once: the money moves, and every later copy is told of the first transaction", async ({
     setting,
     facilitator,
     client,
@@ -70,7 +70,7 @@ describe("a payment", () => {
     expect((await facilitator.verify(body)).body).toMatchObject({ isValid: false, invalidReason: "already_settled" });
   });
 
-  test("a payment settles in version 1 with the network named as the caller named it", async ({
+  test("settles in version 1 with the network named as the caller named it", async ({
     setting,
     facilitator,
   }) => {
@@ -78,7 +78,7 @@ describe("a payment", () => {
     expect(body).toMatchObject({ success: true, network: "base-sepolia" });
   });
 
-  test("a payment of a contract wallet settles through the wallet's own signature check", async ({
+  test("of a contract wallet settles through the wallet's own signature check", async ({
     setting,
     facilitator,
   }) => {
@@ -89,7 +89,7 @@ describe("a payment", () => {
     expect(body).toMatchObject({ success: true, payer: wallet });
   });
 
-  test("a payment re-encoded in every way one can think of is still one payment", async ({
+  test("re-encoded in every way one can think of is still one payment", async ({
     setting,
     facilitator,
     client,

@@ -75,7 +75,7 @@ describe("a signer's transactions", () => {
     expect(await sent(setting)).toBe(before + 1);
   });
 
-  test("a signer's transactions go on after the key was used by something else", async ({ setting, facilitator }) => {
+  test("go on after the key was used by something else", async ({ setting, facilitator }) => {
     const hash = await signerWallet(setting).sendTransaction({
       to: setting.signer as `0x${string}`,
       value: 0n,

@@ -24,7 +24,7 @@ const valid = () => paymentBody(buyer, setting.terms);
 const now = () => Math.floor(Date.now() / 1_000);
 
 describe("a payment that holds", () => {
-  test("a payment that holds is valid in version 2, and its payer is named", async () => {
+  test("is valid in version 2, and its payer is named", async () => {
     const { status, body } = await facilitator.verify(await valid());
     expect({ status, body }).toEqual({
       status: 200,
@@ -32,7 +32,7 @@ describe("a payment that holds", () => {
     });
   });
 
-  test("a payment that holds is valid in version 1, by network name and by CAIP-2 id", async () => {
+  test("is valid in version 1, by network name and by CAIP-2 id", async () => {
     for (const network of ["base-sepolia", "eip155:84532"]) {
       const { body } = await facilitator.verify(asV1(await valid(), network));
       expect(body).toMatchObject({ isValid: true });
@@ -146,7 +146,7 @@ describe("a payment that breaks only one rule is refused with that rule's reason
 });
 
 describe("contract wallets (ERC-1271)", () => {
-  test("contract wallets (ERC-1271) pay with their owner's 65-byte signature, and with no other's", async () => {
+  test("pay with their owner's 65-byte signature, and with no other's", async () => {
     const owner = newBuyer();
     const wallet = await setting.chain.deploy(ownerWallet, [owner.address]);
     await setting.chain.fund(wallet, { usdc: 1_000_000n });

@@ -143,7 +143,7 @@ describe("a payment that can no longer land", () => {
     return { ...row, expiresAt: new Date(Date.now() - 1_000), ...changes };
   };
 
-  test("a payment that can no longer land has failed when two nodes and the mirror know nothing of it, and it is not sent any more", async ({
+  test("has failed when two nodes and the mirror know nothing of it, and it is not sent any more", async ({
     setting,
   }) => {
     const row = await never(setting);
@@ -158,7 +158,7 @@ describe("a payment that can no longer land", () => {
   test.for<[string, Record<string, number>]>([
     ["the mirror does not answer", { mirrorUnavailable: 1_000 }],
     ["a node does not answer", { queryUnavailable: 1 }],
-  ])("a payment that can no longer land stays unknown while %s", async ([_name, faults], { setting }) => {
+  ])("stays unknown while %s", async ([_name, faults], { setting }) => {
     const row = await never(setting);
     setting.ledger.faults.set(faults);
     expect(await setting.scheme.find(row)).toMatchObject({
@@ -168,7 +168,7 @@ describe("a payment that can no longer land", () => {
     });
   });
 
-  test("a payment that can no longer land stays unknown while a node is still handling it", async ({ setting }) => {
+  test("stays unknown while a node is still handling it", async ({ setting }) => {
     const { row } = await leftUnknown(setting, { loseTx: 1 });
     const expired = { ...row, expiresAt: new Date(Date.now() - 1_000) };
     const answers = [
@@ -196,7 +196,7 @@ describe("a payment that can no longer land", () => {
     expect(await setting.scheme.find(row)).toEqual({ outcome: "settled", transaction: row.key });
   });
 
-  test("a payment that can no longer land is settled all the same when it had landed in time", async ({ setting }) => {
+  test("is settled all the same when it had landed in time", async ({ setting }) => {
     const { row } = await leftUnknown(setting, { queryUnavailable: 1_000, mirrorUnavailable: 1_000 });
     const expired = { ...row, expiresAt: new Date(Date.now() - 1_000) };
     expect(await setting.scheme.find(expired)).toEqual({ outcome: "settled", transaction: row.key });

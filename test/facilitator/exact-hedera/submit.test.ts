@@ -26,7 +26,7 @@ test.beforeAll(async ({ setting }) => {
 const mirrorId = (transaction: string) => transaction.replace("@", "-").replace(/\.(\d+)$/, "-$1");
 const creatorHas = (setting: HederaSetting) => usdcOf(setting.ledger, setting.ledger.accounts.creator.accountId);
 
-describe("a payment settles, and moves its amount once", () => {
+describe("a payment settles and moves its amount once", () => {
   test.for<[string, Record<string, number>, string?]>([
     ["on a healthy ledger", {}],
     ["when nodes are busy", { busy: 2 }],
@@ -40,7 +40,7 @@ describe("a payment settles, and moves its amount once", () => {
     ["when nodes never answer for receipts, but the mirror does", { queryUnavailable: 10_000 }],
     ["when the ledger is slow", { consensusDelayMs: 700 }],
     ["when the mirror lags", { mirrorLagMs: 5_000 }],
-  ])("a payment settles and moves its amount once %s", async ([_name, faults], { setting }) => {
+  ])("%s", async ([_name, faults], { setting }) => {
     const before = await creatorHas(setting);
     const asked = await setting.pay();
     const payment = await verified(setting.scheme, asked);

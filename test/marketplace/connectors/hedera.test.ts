@@ -380,7 +380,7 @@ describe("whatever the ledger does", () => {
     },
   );
 
-  test("the transaction id is in the book before a node has it", async ({ market }) => {
+  test("the transaction id is in the side-effect journal before a node has it", async ({ market }) => {
     const { key, topic, agent } = await writer(market);
     const book = new pg.Client({ connectionString: market.databaseUrl });
     await book.connect();
