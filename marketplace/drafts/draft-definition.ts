@@ -26,8 +26,8 @@ export const draftDefinitionShape = z
       .describe("The connector's, as far as they are written; AgentDefinition has their form."),
   })
   .superRefine((given, issues) => {
-    for (const part of ["fields", "settings"] as const) {
-      const message = keepingProblem(given[part]);
+    for (const [part, said] of Object.entries(given)) {
+      const message = keepingProblem(said);
       if (message) return void issues.addIssue({ code: "custom", path: [part], message });
     }
   })

@@ -1,5 +1,6 @@
 import { ApiError } from "../../shared/errors.ts";
 import { type Database, inTransaction, type Queryable } from "../../shared/postgres.ts";
+import { unstorableIn } from "../../shared/request-body.ts";
 import type { Output } from "../connectors/result.ts";
 import { historyDays } from "../history-days.ts";
 import type { AccountId, AgentId, RunId } from "../ids.ts";
@@ -32,11 +33,13 @@ export async function showExample(db: Database, accountId: AccountId, id: string
       agentId: AgentId;
       isOwn: boolean;
       state: string;
-      hasInput: boolean;
+      input: object | null;
+      output: object | null;
+      receipt: object | null;
       characters: number;
     }>(
-      `select r.agent_id as "agentId", a.account_id = r.account_id as "isOwn", r.state, r.input is not null as "hasInput",
-         length(r.output::text) as characters
+      `select r.agent_id as "agentId", a.account_id = r.account_id as "isOwn", r.state, r.input, r.receipt,
+         case when length(r.output::text) <= ${outputCharactersMax} then r.output end as output, length(r.output::text) as characters
        from runs r join agents a on a.id = r.agent_id
        where r.id = $1 and r.account_id = $2 and r.created_at > now() - interval '${historyDays} days' for update of a`,
       [runId.test(id) ? id : "", accountId],
@@ -48,7 +51,13 @@ export async function showExample(db: Database, accountId: AccountId, id: string
     if (run.characters > outputCharactersMax) {
       throw new ApiError("conflict", `What it gave has over ${outputCharactersMax} characters: too many for a page.`);
     }
-    if (!run.hasInput) throw new ApiError("conflict", "Its input was too long to be kept, so it shows little.");
+    if (!run.input) throw new ApiError("conflict", "Its input was too long to be kept, so it shows little.");
+    if (unstorableIn([run.input, run.output, run.receipt], "it")) {
+      throw new ApiError(
+        "conflict",
+        "What it was asked or gave holds a character that is none (NUL, or half of a surrogate pair).",
+      );
+    }
     const { rowCount: shown } = await tx.query("select from agent_examples where agent_id = $1 and run_id <> $2", [
       run.agentId,
       id,

@@ -272,7 +272,7 @@ test("an example is a creator's own run, shown on the agent's page with what it 
   const twin = await (await fetch(`${market.url}/${mine.address}.md`)).text();
   expect(twin).toContain('"text": "What <was> asked."');
   expect(await page(`?example=${first}`)).toMatch(/<textarea[^>]*>What <was> asked\.</);
-  // Another's agent, another's run, one that failed and one too many are refused.
+  // Another's agent, another's run, one that failed, one that no page can show and one too many are refused.
   const bought = await runIn(ann);
   expect((await show(bought)).status).toBe(409);
   const others = await person(market);
@@ -280,6 +280,7 @@ test("an example is a creator's own run, shown on the agent's page with what it 
   const failed = await ran("failed");
   await db.query("update runs set state = 'failed', output = null where id = $1", [failed]);
   expect((await show(failed)).status).toBe(409);
+  for (const odd of ["a\0b", "a\ud800b"]) expect((await show(await ran(odd))).status).toBe(409);
   for (let n = 1; n < 6; n += 1) expect((await show(await ran(`number ${n}`))).status).toBe(200);
   expect((await show(await ran("one too many"))).status).toBe(409);
   expect((await others.browser.delete(`/api/account/runs/${first}/example`)).status).toBe(404);

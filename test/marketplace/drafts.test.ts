@@ -199,6 +199,8 @@ test.for([
   ],
   ["just a text", /must hold a mapping/],
   ['agent: HANDLE/abc\nconnector: llm\nsettings: { prompt: "a\\0b" }\n', /holds a character that is none/],
+  ['agent: HANDLE/abc\nconnector: llm\nname: "a\\0b"\n', /Line 3: "name" holds a character that is none/],
+  ['agent: HANDLE/abc\nconnector: llm\ntags: ["\\uD800"]\n', /Line 3: "tags" holds a character that is none/],
   [
     `agent: HANDLE/abc\nconnector: llm\nsettings: { a: ${"[".repeat(70)}${"]".repeat(70)} }\n`,
     /Line 3: "settings" may hold one another 60 deep at most/,
