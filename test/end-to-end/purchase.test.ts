@@ -115,6 +115,30 @@ describe("buying credits", () => {
     await proveLedger(paid.marketplace.context);
   });
 
+  test("twenty older purchases that cannot be credited keep no later one waiting", async ({ balance, paid, buy }) => {
+    const { db } = paid.marketplace.context;
+    const before = await balance();
+    const proof = await payQuote(paid, "evm", await buy(29));
+    paid.toFacilitator.behave((path) => (path === "/settle" ? "lose-answer" : "pass"));
+    expect((await buy(29, proof)).status).toBe(503);
+    const stuck = "payment_key like '%-stuck%'";
+    await db.query(`
+      insert into paid_calls (network, payment_key, product, call_digest, requirements, proof, run_id, transaction_id, created_at)
+      select network, payment_key || '-stuck' || n, product, call_digest, requirements, proof, run_id, 'settled',
+        created_at - interval '1 minute'
+      from paid_calls, generate_series(1, 20) n where product like 'credits:%:29';
+      create function refuse_stuck() returns trigger language plpgsql as $$ begin raise 'refused'; end $$;
+      create trigger refuse_stuck before insert on postings for each row
+        when (new.reference like '%-stuck%') execute function refuse_stuck()`);
+    try {
+      paid.toFacilitator.behave(() => "pass");
+      await expect.poll(balance).toBe(before + 29);
+    } finally {
+      await db.query(`delete from paid_calls where ${stuck}; drop function refuse_stuck cascade`);
+    }
+    await proveLedger(paid.marketplace.context);
+  });
+
   describe("for an account that is closed meanwhile", () => {
     const path = "/api/account/credits/purchase";
     /** A new account that has signed a payment for so many credits, to post. */

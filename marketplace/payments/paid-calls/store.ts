@@ -79,14 +79,14 @@ export class PaidCalls {
     return rows[0];
   }
 
-  /** Calls that go on without their buyer and whose lease has lapsed, oldest first. */
+  /** Calls that go on without their buyer and whose lease has lapsed, first what was tried longest ago. */
   async findAbandoned(limit: number): Promise<readonly AbandonedCall[]> {
     const { rows } = await this.#db.query(
       `select network, payment_key as key, product, call_digest as digest, requirements,
               proof->'paymentPayload' as "paymentPayload" from paid_calls
         where proof is not null and ${inStates(["begun", "settled", "ran"])}
           and (lease_until is null or lease_until < now()) and updated_at < now() - interval '2 seconds'
-        order by created_at limit $1`,
+        order by updated_at limit $1`,
       [limit],
     );
     return rows.map(({ network, key, ...call }) => ({ ...call, id: { network, key } }));
