@@ -68,9 +68,9 @@ export class ModelFunds {
   chargeOnCredits(
     agent: ModelUser,
     runId: RunId,
-    { covered, payment }: { readonly covered: boolean; readonly payment: CreditPayment },
+    { covered, buyer, payment }: PaidWithCredits,
   ): Promise<ModelCharge | undefined | CannotPay> {
-    return this.#charge(agent, { runId, covered, buyer: { id: payment.accountId }, payment });
+    return this.#charge(agent, { runId, covered, buyer, payment });
   }
 
   async #charge(
@@ -188,6 +188,12 @@ interface Needs {
   readonly events: Pick<Events, "claimNotEnded">;
   /** Says so to the agent's creator, at most once a day; returns at once. */
   readonly tellCreator: (agent: ModelUser, reason: Stop) => void;
+}
+
+interface PaidWithCredits {
+  readonly covered: boolean;
+  readonly buyer: ModelBuyer;
+  readonly payment: CreditPayment;
 }
 
 interface Ended {

@@ -11,8 +11,8 @@ export interface Buyer {
     readonly maxCreditsPerDay: Credits | undefined;
     readonly maxCreditsPerMonth?: Credits | undefined;
   };
-  /** It pays for visitors: what they ask is theirs, and is not kept for the account to read. */
-  readonly paysForOthers?: true;
+  /** The network address of the visitor whom it pays for: what they ask is theirs, and is not kept for the account to read. */
+  readonly visitor?: string;
 }
 
 /** A run as its buyer asks for it. */

@@ -37,7 +37,7 @@ export async function runHomeTry(
   const giveBack = () => db.query("select return_home_try($1, $2::date, $3)", [client, day, price]);
   try {
     const asked = { agent: homeTry.agent, input, maxCredits: price };
-    const { result } = await runAgent(needs, { accountId, paysForOthers: true }, asked);
+    const { result } = await runAgent(needs, { accountId, visitor: from }, asked);
     if (!result.success) await giveBack();
     return result;
   } catch (error) {

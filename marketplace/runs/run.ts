@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { toSafeNumber } from "../../shared/amounts.ts";
+import { clientOf } from "../../shared/client-address.ts";
 import { ApiError } from "../../shared/errors.ts";
 import type { Database } from "../../shared/postgres.ts";
 import type { AgentLookup, FindNeeds } from "../agents/find.ts";
@@ -13,6 +14,7 @@ import { capture, type Hold, hold, type Resolved, release } from "../credits/hol
 import type { Events } from "../events.ts";
 import { type AccountId, newId, type RunId } from "../ids.ts";
 import type { ModelCharge } from "../models/model-charge.ts";
+import type { ModelBuyer } from "../models/model-claims.ts";
 import type { ModelFunds } from "../models/model-funds.ts";
 import type { AskedRun, Buyer, RunAnswer, RunResult } from "./asked-run.ts";
 import { type ExecuteNeeds, executeRun, type Outcome } from "./execute.ts";
@@ -88,6 +90,7 @@ async function startRun(
   try {
     const charged = await context.modelFunds.chargeOnCredits(runnable, id, {
       covered: paysForModel(context, runnable),
+      buyer: modelBuyerOf(buyer),
       payment: { accountId, key, price: priceCredits },
     });
     let outcome: Hold["outcome"];
@@ -101,7 +104,7 @@ async function startRun(
         if (repeated) return repeated;
         throw answerOf(refused);
       }
-      const input = buyer.paysForOthers ? undefined : keptInput(prepared.input);
+      const input = buyer.visitor === undefined ? keptInput(prepared.input) : undefined;
       const run = { id, accountId, key, agentId: runnable.id, agentVersion, priceCredits, leaseMs, request, input };
       ({ outcome } = await hold(context.db, run));
     }
@@ -169,6 +172,11 @@ function paysForModel({ config }: RunNeeds, { priceCredits, model }: Runnable): 
   return priceCredits - platformFee(priceCredits, config.platformFeeBasisPoints) >= (model?.cost ?? 0n);
 }
 
+/** Whom a run that fails at its creator's cost counts against: of visitors each one, or one of them could use up the tries of all. */
+function modelBuyerOf({ accountId, visitor }: Buyer): ModelBuyer {
+  return { id: visitor === undefined ? accountId : clientOf(visitor) };
+}
+
 /** What kept a run from being paid, and what the key's log calls it. */
 const refusalOf = { balance: "balance", key: "cap", request: "max_credits" } as const;
 
@@ -200,7 +208,7 @@ async function finishRun(
     const outcome = await executeRun(context, { runId, prepared, buyerId: buyer.accountId, modelCharge });
     if (!outcome.success && outcome.unknown) return await unresolved(context, buyer, runId, outcome.error);
     if (!outcome.success && modelCharge?.borne) {
-      await context.modelFunds.noteUnpaid(runId, prepared.runnable, { id: buyer.accountId });
+      await context.modelFunds.noteUnpaid(runId, prepared.runnable, modelBuyerOf(buyer));
     }
     const resolved = await resolve(context, { runId, modelCharge }, prepared, outcome);
     context.events.runEnded({ runId, agent: prepared.runnable.address, state: resolved.state });

@@ -62,6 +62,15 @@ test("an input that is refused and a run that fails are no tries and cost nothin
   expect((await tryFrom("192.0.2.1")).success).toBe(true);
 });
 
+test("a visitor whose tries fail at the creator's cost uses up no other visitor's", async () => {
+  const { tryFrom } = await start({ LLM_MODELS: "gpt-4o-mini=2:4000:200000", LIMIT_MODEL_FAILURES_PER_HOUR: "2" });
+  market.model.injectFault({ truncate: true, times: 2 });
+  for (let n = 0; n < 2; n += 1) expect((await tryFrom("192.0.2.1")).success).toBe(false);
+  await expect(tryFrom("192.0.2.1")).rejects.toMatchObject({ code: "rate_limited" });
+  expect((await tryFrom("192.0.2.2")).success).toBe(true);
+  await proveLedger(market.context);
+});
+
 test("an operator's account without credits is a day that is used up, and nothing is owed", async () => {
   const { payer, tryFrom } = await start();
   await market.context.db.query("update balances set spendable = 0 where account_id = $1", [payer.id]);
