@@ -26,22 +26,13 @@ export function readPayment(meta: Readonly<Record<string, unknown>>): PaymentPay
 }
 
 /** The price as a client of x402 reads it, in every place where one may look. */
-export async function quoteResult(
-  context: QuoteNeeds,
-  name: string,
-  offer: Offer,
-  why: WhyUnpaid,
-): Promise<CallToolResult> {
-  const named = { ...offer, url: `mcp://tool/${name}` };
+export async function quoteResult(context: QuoteNeeds, offer: Offer, why: WhyUnpaid): Promise<CallToolResult> {
+  const { publicUrl } = context.config;
   const requirements = await quotedRequirements(context, offer);
   const quote =
     why.version === 1
-      ? paymentRequired(context.quoteIds, named, requirements, {
-          ...why,
-          v1Names: true,
-          publicUrl: context.config.publicUrl,
-        }).body
-      : quoteV2(context, named, requirements, why);
+      ? paymentRequired(context.quoteIds, offer, requirements, { ...why, v1Names: true, publicUrl }).body
+      : quoteV2(context, offer, requirements, why);
   return { isError: true, ...structured(quote), _meta: { "x402/error": quote } };
 }
 

@@ -1,7 +1,7 @@
-import { hash } from "node:crypto";
 import type { CallToolRequest, CallToolResult } from "@modelcontextprotocol/server";
 import type { Response } from "express";
 import { ApiError } from "../../shared/errors.ts";
+import { digestOfText, ownEventLoopTurn } from "../../shared/event-loop.ts";
 import { asApiError } from "../../shared/http.ts";
 import { canonicalJson } from "../../shared/json.ts";
 import type { Log } from "../../shared/log.ts";
@@ -40,16 +40,17 @@ export async function callPaidTool(
   response: Response,
 ): Promise<CallToolResult> {
   const payload = readPayment(_meta);
-  const shown = shownIn(payload, input, response);
+  const resource = `mcp://tool/${name}`;
+  const bodyDigest = await digestOfArguments(input);
+  const shown = shownIn(payload, { bodyDigest, resource, from: response.req.ip ?? "" });
   const goods = (await findGoods(context, name)) ?? (await findOwed(context, name, shown));
   if (!goods) return debtOfTool(context, name, shown);
   const progress = reportWaiting(report);
   try {
-    const { offer } = goods;
-    const bodyDigest = digestOfArguments(input);
+    const offer = { ...goods.offer, resource };
     const version = response.req.query.x402Version === "1" ? 1 : 2;
     const quote = (error: string, signIn?: SignInRequest) =>
-      quoteResult(context, name, offer, { version, error, signIn, bodyDigest });
+      quoteResult(context, offer, { version, error, signIn, bodyDigest });
     const from = response.req.ip ?? "";
     if (goods.agent?.version.priceCredits === 0n) return await runFreeTool(context, goods.agent, input, from);
     if (goods.agent)
@@ -148,17 +149,15 @@ async function runFreeTool(
 
 function shownIn(
   payload: PaymentPayload | string | undefined,
-  input: object,
-  { req }: Response,
+  asked: Omit<ShownPayment, "payload">,
 ): ShownPayment | undefined {
-  return typeof payload === "object"
-    ? { payload, bodyDigest: digestOfArguments(input), from: req.ip ?? "" }
-    : undefined;
+  return typeof payload === "object" ? { payload, ...asked } : undefined;
 }
 
-/** What a wallet that is shown signs in place of a body's digest. */
-function digestOfArguments(input: object): Buffer {
-  return hash("sha256", canonicalJson(input), "buffer");
+/** What a wallet that is shown signs in place of a body's digest. Arguments may be megabytes: nothing else waits for all of them. */
+async function digestOfArguments(input: object): Promise<Buffer> {
+  await ownEventLoopTurn();
+  return digestOfText(canonicalJson(input));
 }
 
 /** A tool that is not there any more: a buyer who paid for it learns what is owed, every other caller that there is none. */

@@ -14,6 +14,7 @@ import { usdcStandIn } from "../../infra/local-evm/artifacts.ts";
 import { moveAccount } from "../../marketplace/accounts/state.ts";
 import { publishAgent } from "../../marketplace/agents/publish.ts";
 import { moveAgent } from "../../marketplace/agents/state.ts";
+import { signAuthorization } from "../support/evm-payments.ts";
 import { paidTest } from "../support/fixtures.ts";
 import { call, echoAgent } from "../support/marketplace.ts";
 import { callTool, textOf, toolNames } from "../support/mcp.ts";
@@ -264,6 +265,28 @@ test("a payment that was settled before its tool was suspended, or its creator's
   expect(textOf(await callTool(client, tool, input, { "x402/payment": owed }))).toContain("Asked: hello");
 });
 
+test("a payment of version 1 that was settled before it is shown buys the input that it was quoted for, and no other", async ({
+  paid,
+}) => {
+  const reader = new Client({ name: "test", version: "1" });
+  const url = new URL(`${paid.marketplace.url}/api/x402/mcp?x402Version=1`);
+  await reader.connect(new StreamableHTTPClientTransport(url) as never);
+  const input = { text: "settled by version 1" };
+  const { accepts } = (await callTool(reader, tool, input)).structuredContent as unknown as VersionOneQuote;
+  const quoted = accepts.find(({ network }) => network === "base-sepolia")!;
+  const terms = { ...paid.setting.terms, payTo: quoted.payTo, amount: quoted.maxAmountRequired };
+  const payload = await signAuthorization(await paid.setting.fundedBuyer(), terms);
+  const payment = { x402Version: 1, scheme: "exact", network: quoted.network, payload };
+  await paid.facilitator.settle({ x402Version: 1, paymentPayload: payment, paymentRequirements: quoted });
+  const show = (sent: object) => callTool(reader, tool, sent, { "x402/payment": payment });
+  expect(textOf(await show({ text: "another" }))).toContain("wallet_proof_required");
+  await moveAgent(paid.marketplace.context.db, paid.address, "suspend");
+  expect(await show(input)).toMatchObject({ isError: true, _meta: { charged: true, debt: { agent: paid.address } } });
+  await moveAgent(paid.marketplace.context.db, paid.address, "restore");
+  expect(textOf(await show(input))).toContain("Asked: settled by version 1");
+  await reader.close();
+});
+
 test("an answer warns of no leak in the log", async ({ paid }) => {
   expect((await pay(paid, tool, { text: "quietly" })).answer.isError).toBeUndefined();
   expect([...warned]).not.toContain("MaxListenersExceededWarning");
@@ -323,6 +346,14 @@ test("a stranger whose request began before a result was delivered, and shows it
   // One that was not used stays good.
   expect(textOf(await callTool(client, tool, input, { "x402/payment": payment }))).toContain("Asked");
 });
+
+interface VersionOneQuote {
+  readonly accepts: ReadonlyArray<{
+    readonly network: string;
+    readonly payTo: string;
+    readonly maxAmountRequired: string;
+  }>;
+}
 
 interface ChallengingQuote {
   readonly extensions: { readonly "sign-in-with-x": { readonly info: Parameters<typeof createSIWxPayload>[0] } };

@@ -13,7 +13,7 @@ import {
   type SettleRequirements,
   termsDigestOf,
 } from "../payment-payload.ts";
-import { isPaidBy } from "../quotes/offer.ts";
+import { isPaidBy, type Offer } from "../quotes/offer.ts";
 import { isSameWallet, requirementsPaying } from "../quotes/payment-requirements.ts";
 import { isHeldSecret, type QuotedId, type QuoteIds, unquotedId } from "../quotes/quote-id.ts";
 import { refusalOfSignIn } from "../sign-in-with-x.ts";
@@ -112,7 +112,7 @@ async function claimFor(
 /** A payment, and what a quote that it was settled for is recognised by. */
 export interface Shown extends Pick<Asked, "payload" | "payment"> {
   readonly bought: { readonly product: string };
-  readonly presented: Pick<Presented, "bodyDigest" | "from"> & { readonly offer: { readonly url: string } };
+  readonly presented: Pick<Presented, "bodyDigest" | "from"> & { readonly offer: Pick<Offer, "url" | "resource"> };
 }
 
 /**
@@ -224,8 +224,9 @@ function isSettledFor(
 }
 
 function withQuoteId({ payload, presented }: Shown, unnamed: PaymentRequirements, quoteId: string): SettleRequirements {
+  const { url, resource = url } = presented.offer;
   const extra = { ...unnamed.extra, quoteId };
-  return { ...unnamed, extra, ...(payload.version === 1 && { resource: presented.offer.url }) };
+  return { ...unnamed, extra, ...(payload.version === 1 && { resource }) };
 }
 
 const echoedId = ({ accepted }: PaymentPayload) =>
@@ -249,4 +250,4 @@ const notForThis: Refused = {
 const signInAdvice =
   "A settled payment is public, so presenting it does not show that it is yours. Send the quote it was settled for with it " +
   "(`accepted`, whole), or sign what `extensions.sign-in-with-x` says with the wallet that paid, and post it in the " +
-  "SIGN-IN-WITH-X header beside the same payment. Do not pay anew.";
+  'SIGN-IN-WITH-X header (to a tool, in `_meta["x402/sign-in-with-x"]`) beside the same payment. Do not pay anew.';

@@ -55,6 +55,8 @@ export interface ShownPayment {
   readonly bodyDigest: Buffer;
   /** The network address it came from. */
   readonly from: string;
+  /** What its quotes name, where that is not the agent's route. */
+  readonly resource?: string | undefined;
 }
 
 /**
@@ -63,7 +65,7 @@ export interface ShownPayment {
  */
 export async function settledByQuote(
   context: DebtNeeds,
-  { payload, bodyDigest, from }: ShownPayment,
+  { payload, bodyDigest, from, resource }: ShownPayment,
   agent: { readonly id: AgentId; readonly url: string },
 ) {
   const { payment, version } = payload;
@@ -73,7 +75,7 @@ export async function settledByQuote(
   if (!unnamed) return undefined;
   context.failedPayments.refuseOverBound(from, payment.payer);
   const verdict = await askVerdict(context, facilitatorRequest(payload, unnamed));
-  const presented = { bodyDigest, from, offer: { url: agent.url } };
+  const presented = { bodyDigest, from, offer: { url: agent.url, resource } };
   const claimed = isSettled(verdict)
     ? await claimQuoted(context, { payload, payment, bought: { product: agent.id }, presented })
     : undefined;

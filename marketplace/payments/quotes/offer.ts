@@ -7,6 +7,8 @@ export interface Offer {
   readonly product: string;
   /** Full address of the route. */
   readonly url: string;
+  /** What its quotes name instead, where it is not asked for at that address: a tool. */
+  readonly resource?: string | undefined;
   readonly description: string;
   /** Base units of the stablecoin, six decimals. */
   readonly amount: bigint;

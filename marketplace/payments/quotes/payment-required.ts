@@ -90,8 +90,8 @@ interface Quote {
 }
 
 /** What is paid for, as every quote names it. */
-export function resourceOf({ url, description }: Offer) {
-  return { url, description, mimeType: "application/json" } as const;
+export function resourceOf({ url, resource = url, description }: Offer) {
+  return { url: resource, description, mimeType: "application/json" } as const;
 }
 
 /** Version 1's description of the call. */
