@@ -81,7 +81,7 @@ async function load(): Promise<HighlighterCore> {
   });
   for (const lang of Object.keys(grammars)) {
     await setImmediate();
-    loaded.codeToTokensBase(samples[lang as Language], { lang, theme: "kit" });
+    loaded.codeToTokensBase(samples[lang as Language], { lang, theme: "kit", ...bounds });
   }
   return loaded;
 }
@@ -123,10 +123,13 @@ const kept = new SizedCache<readonly Part[]>(8_000_000);
 const partBytes = 60;
 /** Grammars take their time on long lines, and others wait meanwhile. */
 const lengthMax = 20_000;
+const lineLengthMax = 2_000;
+/** By the clock a busy machine would end a line anywhere, and colour what follows it wrongly for as long as that is kept. */
+const bounds = { tokenizeTimeLimit: 0, tokenizeMaxLineLength: lineLengthMax };
 
 function partsOf(highlighter: HighlighterCore, code: string, language: Language): readonly Part[] {
   if (code.length > lengthMax) return [{ text: code, className: undefined }];
-  const lines = highlighter.codeToTokensBase(code, { lang: language, theme: "kit" });
+  const lines = highlighter.codeToTokensBase(code, { lang: language, theme: "kit", ...bounds });
   const parts: { text: string; className: string | undefined }[] = [];
   for (const [index, line] of lines.entries()) {
     const tokens = line.map(({ content, color }) => ({

@@ -1,7 +1,7 @@
 import { h } from "preact";
 import { renderToString } from "preact-render-to-string";
-import { beforeAll, describe, expect, test } from "vitest";
-import { loadHighlighter } from "../../shared/page/highlight.tsx";
+import { beforeAll, describe, expect, test, vi } from "vitest";
+import { highlightedNow, loadHighlighter } from "../../shared/page/highlight.tsx";
 import { headingsOf, Markdown, withoutComments } from "../../shared/page/markdown.tsx";
 
 beforeAll(loadHighlighter);
@@ -42,6 +42,20 @@ describe("Markdown of whoever wrote it", () => {
     ["[x](#part)", 'href="#part"'],
   ])("keeps %s", (text, link) => {
     expect(html(text)).toContain(link);
+  });
+
+  test("colours code the same however busy the machine is", () => {
+    const code = 'const a = { b: "c", d };\nconst e = await f();';
+    const calm = renderToString(h("pre", {}, highlightedNow(code, "typescript")));
+    let now = Date.now();
+    const clock = vi.spyOn(Date, "now").mockImplementation(() => (now += 10_000));
+    try {
+      // Other code, for the first is kept.
+      const busy = renderToString(h("pre", {}, highlightedNow(code.replace("f()", "g()"), "typescript")));
+      expect(busy.replace("g()", "f()")).toBe(calm);
+    } finally {
+      clock.mockRestore();
+    }
   });
 
   test("sets no inline style, also in code", () => {
