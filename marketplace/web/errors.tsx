@@ -29,11 +29,13 @@ export function errorPages(frame: Frame, needs: ViewerNeeds): ErrorPage {
       }
       // The page of a failure must not fail again because the visitor's session cannot be read.
       const viewer = await viewerOf(needs, request, response).catch(() => undefined);
-      const near = error.code === "not_found" ? await nearTo(request.path, needs.db, frame.publicUrl) : [];
+      const near = error.code === "not_found" ? await nearTo(request.path, needs.db, frame.publicUrl) : nothing;
       await sendView(frame, { request, response, viewer, view: viewOf(error, request, response, near) });
     },
   };
 }
+
+const nothing: Offered = { title: "", agents: [] };
 
 /** Programs get JSON, as everywhere; so does a client that accepts anything, such as curl. */
 function isWanted(request: Request): boolean {
@@ -48,15 +50,22 @@ function signInAgain({ path, originalUrl }: Request): string {
   return path === oidcCallbackPath ? "/sign-in?refused=provider" : signInPath(originalUrl);
 }
 
-/** Agents that the words of an address could mean; none while they cannot be looked for. */
-async function nearTo(path: string, db: ViewerNeeds["db"], publicUrl: string): Promise<readonly ListedAgent[]> {
+/** What a page that is not there offers instead. */
+interface Offered {
+  readonly title: string;
+  readonly agents: readonly ListedAgent[];
+}
+
+/** Agents that the words of an address could mean, or else those that are run most; none while they cannot be looked for. */
+async function nearTo(path: string, db: ViewerNeeds["db"], publicUrl: string): Promise<Offered> {
+  const list = async (asked: object) => {
+    const page = await listAgents({ db, publicUrl }, listQuery.parse({ limit: "4", ...asked })).catch(() => undefined);
+    return page?.agents ?? [];
+  };
   const q = wordsOf(path);
-  if (q === "") return [];
-  const query = listQuery.parse({ q, limit: "4" });
-  return listAgents({ db, publicUrl }, query).then(
-    ({ agents }) => agents,
-    () => [],
-  );
+  const near = q === "" ? [] : await list({ q });
+  if (near.length > 0) return { title: "What is near", agents: near };
+  return { title: "Run most at the moment", agents: await list({ sort: "most_run" }) };
 }
 
 /** An address begins with words and can go on without an end. */
@@ -67,7 +76,7 @@ function wordsOf(path: string): string {
     .trim();
 }
 
-function viewOf(error: ApiError, request: Request, response: Response, near: readonly ListedAgent[]): View {
+function viewOf(error: ApiError, request: Request, response: Response, near: Offered): View {
   const { status, message } = error;
   const id = String(response.locals.requestId);
   const common = { status, isPrivate: true };
@@ -82,7 +91,7 @@ function viewOf(error: ApiError, request: Request, response: Response, near: rea
   return { ...common, title: "Not possible", body: <Refused status={status} message={message} path={request.path} /> };
 }
 
-function NotFound({ path, near }: { path: string; near: readonly ListedAgent[] }) {
+function NotFound({ path, near }: { path: string; near: Offered }) {
   const words = wordsOf(path);
   return (
     <Problem
@@ -93,7 +102,7 @@ function NotFound({ path, near }: { path: string; near: readonly ListedAgent[] }
           Nothing is at <code class="icode">{path}</code>. It may have moved, or the address has a typo.
         </>
       }
-      aside={near.length > 0 && <Near agents={near} />}
+      aside={near.agents.length > 0 && <Near {...near} />}
     >
       <Callout tone="ok" title="No money moved by opening this page" />
       <div class="row">
@@ -108,10 +117,10 @@ function NotFound({ path, near }: { path: string; near: readonly ListedAgent[] }
   );
 }
 
-function Near({ agents }: { agents: readonly ListedAgent[] }) {
+function Near({ title, agents }: Offered) {
   return (
     <section class="stack" aria-labelledby="near">
-      <h2 id="near">What is near</h2>
+      <h2 id="near">{title}</h2>
       <div class="grid">
         {agents.map((agent) => (
           <AgentCard agent={agent} under="h3" />

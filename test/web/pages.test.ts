@@ -119,10 +119,14 @@ describe("what is not there", () => {
     expect(api.headers.get("content-type")).toMatch("application/json");
   });
 
-  test("names agents that its address could mean, whatever the address", async ({ market }) => {
+  test("names agents that its address could mean, or those that are run most, whatever the address", async ({
+    market,
+  }) => {
     const { agent } = await seedMarket(market.context);
     const near = await fetch(`${market.url}/somebody/ekho`, { headers: browser });
     expect([near.status, (await near.text()).includes(`href="/${agent.address}"`)]).toEqual([404, true]);
+    const none = await fetch(`${market.url}/qqqqqqq`, { headers: browser });
+    expect(await none.text()).toMatch(/Run most at the moment[\s\S]+class="agent"/);
     for (const path of [`/${"x".repeat(8_000)}`, "/%00%ff", "/%E2%80%AE/..%2f", "/%3Cscript%3E", "/💥"]) {
       const odd = await fetch(market.url + path, { headers: browser });
       expect([400, 404], path.slice(0, 20)).toContain(odd.status);
