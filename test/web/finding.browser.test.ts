@@ -63,11 +63,17 @@ describe("/explore", () => {
 
   test("finds while one types, with the newest word only, and the address tells it", async ({ site }) => {
     const { page, complaints, close } = await open(site, "/explore");
+    // A best match, and figures of all agents beside filters, would say what is not so.
+    const orders = () => page.getByLabel("Sort by").locator("option").allTextContents();
+    const figuresShown = () => page.locator("#filters .count").first().isVisible();
+    expect([await orders(), await figuresShown()]).toEqual([["Most run", "Cheapest", "Newest"], true]);
     await page.keyboard.press("/");
     await page.keyboard.type("greet", { delay: 30 });
     await expect.poll(() => page.locator(cards).allTextContents()).toEqual(["Greeter"]);
     await expect.poll(() => new URL(page.url()).search).toBe("?q=greet");
     expect(await page.evaluate(() => (document.activeElement as HTMLInputElement).id)).toBe("q");
+    await expect.poll(orders).toEqual(["Best match", "Most run", "Cheapest", "Newest"]);
+    expect(await figuresShown()).toBe(false);
     await page.locator("#q").fill("poster");
     await page.getByLabel("Free").check();
     await expect.poll(() => page.locator("#found").textContent()).toContain("No agent found for “poster”");

@@ -76,6 +76,9 @@ export function filtersOn(asked: Asked): ReadonlyArray<{ readonly label: string;
   ];
 }
 
+/** Whether not all agents are asked for. */
+export const isNarrowed = (asked: Asked) => asked.query.q !== undefined || filtersOn(asked).length > 0;
+
 /** The same search as a call of the API. */
 export function apiCall({ parameters }: Asked): string {
   const text = String(new URLSearchParams([...parameters].filter(([name]) => name !== "cursor")));

@@ -1,5 +1,6 @@
 /** @jsxRuntime automatic @jsxImportSource preact */
 import { Button } from "../../../shared/page/button.tsx";
+import { classes } from "../../../shared/page/classes.ts";
 import { Choice, Select } from "../../../shared/page/field.tsx";
 import { figures } from "../../../shared/page/figures.ts";
 import { categories, categoryNames } from "../../agents/category.ts";
@@ -7,7 +8,7 @@ import { priceMax } from "../../agents/definition.ts";
 import type { FacetCounts } from "../../agents/facet-counts.ts";
 import { connectorIds, connectorNames } from "../../connectors/connector.ts";
 import { NetworkMark, networkName } from "../agent/networks.tsx";
-import { type Asked, exploreHref } from "./asked.ts";
+import { type Asked, exploreHref, isNarrowed } from "./asked.ts";
 
 /** The form that everything on the page that is typed, ticked or chosen belongs to. */
 export const formId = "explore";
@@ -17,7 +18,7 @@ export function Filters({ asked, counts, found }: FiltersProps) {
   const { query } = asked;
   const { creator, tag } = query;
   return (
-    <aside class="filters" id="filters" aria-labelledby="filters-title">
+    <aside class={classes("filters", isNarrowed(asked) && "is-narrowed")} id="filters" aria-labelledby="filters-title">
       <a class="filters-veil" href="#main" tabIndex={-1}>
         <span class="vh">Back to the list</span>
       </a>
@@ -87,7 +88,7 @@ function Categories({ asked: { query }, counts }: Part) {
   const shown = categories.filter((id) => counts.categories.has(id) || id === query.category);
   const choices = shown.map((id) => ({
     value: id,
-    label: `${categoryNames[id]} (${figures(counts.categories.get(id) ?? 0)})`,
+    label: categoryNames[id],
   }));
   return (
     <div class="stack stack-2">

@@ -7,7 +7,7 @@ import { Icon } from "../../../shared/page/icon.tsx";
 import { Pagination } from "../../../shared/page/pagination.tsx";
 import type { AgentPage, ListedAgent, UnderstoodSearch } from "../../agents/list.ts";
 import { AgentCard } from "../agent/agent-card.tsx";
-import { type Asked, apiCall, exploreHref, filtersOn } from "./asked.ts";
+import { type Asked, apiCall, exploreHref, filtersOn, isNarrowed } from "./asked.ts";
 
 /** `148 agents`, `more than 1,000 agents`. */
 export function foundLabel({ total, total_exact }: Pick<AgentPage, "total" | "total_exact">): string {
@@ -17,12 +17,11 @@ export function foundLabel({ total, total_exact }: Pick<AgentPage, "total" | "to
 /** How many there are, and what the list is narrowed by: each filter is a link to the list without it. */
 export function FoundLine({ asked, page, all }: { asked: Asked; page: AgentPage; all: number }) {
   const on = filtersOn(asked);
-  const isAll = on.length === 0 && asked.query.q === undefined;
   return (
     <>
       <span class="small dim num" role="status">
         <b class="strong">{foundLabel(page)}</b>
-        {!isAll && ` of ${figures(all)}`}
+        {isNarrowed(asked) && ` of ${figures(all)}`}
       </span>
       {on.map(({ label, without }) => (
         <a class="chip chip-on" href={without}>
@@ -91,7 +90,7 @@ function saidOf({ agents, total, total_exact }: AgentPage): string {
 function Understood({ search, isEmpty }: { search: UnderstoodSearch; isEmpty: boolean }) {
   const { all_words, read_as, unknown } = search;
   const hasSomeWords = !all_words && unknown.length === 0 && !isEmpty;
-  if (read_as.length === 0 && unknown.length === 0 && !hasSomeWords) return null;
+  if (read_as.length === 0 && (unknown.length === 0 || isEmpty) && !hasSomeWords) return null;
   return (
     <Callout tone="info">
       {read_as.map(({ word, as }) => (
@@ -99,12 +98,8 @@ function Understood({ search, isEmpty }: { search: UnderstoodSearch; isEmpty: bo
           No agent has “{word}”. Searched for <b>{as.map((one) => `“${one}”`).join(" or ")}</b> instead.
         </p>
       ))}
-      {unknown.length > 0 && (
-        <p>
-          {isEmpty ? "No agent has" : "Left out, since no agent has it:"}{" "}
-          {unknown.map((word) => `“${word}”`).join(", ")}
-          {isEmpty && ", or a word like it"}.
-        </p>
+      {unknown.length > 0 && !isEmpty && (
+        <p>Left out, since no agent has it: {unknown.map((word) => `“${word}”`).join(", ")}.</p>
       )}
       {hasSomeWords && <p>No agent has all of these words. Those with most of them come first.</p>}
     </Callout>
@@ -113,8 +108,8 @@ function Understood({ search, isEmpty }: { search: UnderstoodSearch; isEmpty: bo
 
 function NothingFound({ asked, near }: Pick<FoundProps, "asked" | "near">) {
   const { q } = asked.query;
-  const isNarrowed = filtersOn(asked).length > 0;
-  const all = exploreHref({ parameters: new Map(q && isNarrowed ? [["q", q]] : []) });
+  const isFiltered = filtersOn(asked).length > 0;
+  const all = exploreHref({ parameters: new Map(q && isFiltered ? [["q", q]] : []) });
   return (
     <>
       <Empty
@@ -123,11 +118,11 @@ function NothingFound({ asked, near }: Pick<FoundProps, "asked" | "near">) {
         title={q ? `No agent found for “${q}”` : "No agent has all of that"}
         action={
           <ButtonLink look="primary" href={all}>
-            {isNarrowed ? "Without the filters" : "All agents"}
+            {isFiltered ? "Without the filters" : "All agents"}
           </ButtonLink>
         }
       >
-        {isNarrowed ? "The filters may be too narrow." : "Try a word for the task, such as “summary” or “image”."}
+        {isFiltered ? "The filters may be too narrow." : "Try a word for the task, such as “summary” or “image”."}
       </Empty>
       {near.length > 0 && (
         <section class="stack" aria-labelledby="near">

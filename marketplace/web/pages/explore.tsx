@@ -110,12 +110,18 @@ function Search({ words }: { words: string | undefined }) {
   );
 }
 
-const orders = [
-  { value: "", label: "Best match" },
-  { value: "most_run", label: "Most run" },
+/** Without words there is no best match. */
+const ordersOf = (words: string | undefined) => [
+  ...(words === undefined ? [] : [{ value: "", label: "Best match" }]),
+  { value: words === undefined ? "" : "most_run", label: "Most run" },
   { value: "cheapest", label: "Cheapest" },
   { value: "newest", label: "Newest" },
 ];
+
+function orderOf({ parameters, query: { q } }: Asked): string {
+  const sort = parameters.get("sort") ?? "";
+  return sort === "relevance" || (sort === "most_run" && q === undefined) ? "" : sort;
+}
 
 function Order({ asked }: Pick<ExploreProps, "asked">) {
   return (
@@ -128,8 +134,8 @@ function Order({ asked }: Pick<ExploreProps, "asked">) {
         name="sort"
         aria-label="Sort by"
         size="small"
-        value={asked.parameters.get("sort") ?? ""}
-        choices={orders}
+        value={orderOf(asked)}
+        choices={ordersOf(asked.query.q)}
       />
       <noscript>
         <Button size="small" form={formId}>
