@@ -30,8 +30,8 @@ export function operationIndex(operations: readonly Operation[]): string {
   const chapters = tags.map((tag) => {
     const rows = operations
       .filter((operation) => operation.tag === tag)
-      .map(({ id, method, path, summary }) => [`[${id}](/docs/api/${id})`, `\`${method} ${path}\``, summary]);
-    return `## ${tag}\n\n${tableOf(["Operation", "Address", "What it does"], rows)}`;
+      .map(({ id, method, path, summary }) => [`[${id}](/docs/api/${id}) \`${method} ${path}\``, summary]);
+    return `## ${tag}\n\n${tableOf(["Operation", "What it does"], rows)}`;
   });
   return ["# REST API", "Every operation, from the declarations by which they are served.", ...chapters].join("\n\n");
 }
