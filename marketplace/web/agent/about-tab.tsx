@@ -88,7 +88,7 @@ function Figures({ done, days }: { done: ShownAgent["detail"]["figures"]; days: 
           { name: "Runs", value: figures(done.runs_30d), course: course(runsOf) },
           { name: "Succeeded", value: percent(done.success_rate), course: course(shareOf) },
           { name: "Median", value: duration(done.median_ms), course: course(({ medianMs }) => medianMs) },
-          { name: "Slowest of 20", value: duration(done.p95_ms) },
+          { name: "95 % within", value: duration(done.p95_ms) },
         ]}
       />
       {done.runs_30d > 0 && (

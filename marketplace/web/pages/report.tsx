@@ -87,8 +87,10 @@ function Frame({ agent, children }: { agent: LiveAgent; children: ComponentChild
     <div class="wrap page">
       <div class="cols cols-7-5">
         <div class="stack stack-6">
-          <Crumbs trail={[{ href: `/${agent.address}`, label: agent.address }]} here="Report" />
-          <h1>Report {agent.version.name}</h1>
+          <div class="page-head">
+            <Crumbs trail={[{ href: `/${agent.address}`, label: agent.address }]} here="Report" />
+            <h1>Report {agent.version.name}</h1>
+          </div>
           {children}
         </div>
       </div>
