@@ -174,6 +174,8 @@ export class Bench {
   async take(order: Order, makes: (order: Order) => Promise<Made>): Promise<void> {
     const { draws, settings, picture } = order;
     this.set({ since: performance.now(), problem: undefined, note: "" });
+    // On a narrow screen the drawing is above the form, out of sight.
+    if (matchMedia("(max-width: 60rem)").matches) document.querySelector(".canvas-bar")?.scrollIntoView();
     try {
       const made = await makes(order);
       const words = "prompt" in settings ? String(settings.prompt).slice(0, 60) : inWords(settings);
