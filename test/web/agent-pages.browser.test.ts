@@ -38,3 +38,14 @@ test("Run stands above the fold of a desktop, with the form filled in", async ()
   expect(complaints).toEqual([]);
   await close();
 });
+
+test("on a phone Run stays in sight, once: the bar steps aside for the button that does the same", async () => {
+  const { page, close } = await open(site, site.summarizer, { viewport: { width: 375, height: 740 } });
+  const bar = page.locator(".run-bar button");
+  const button = page.getByRole("button", { name: /Pay and run/ });
+  await button.waitFor({ state: "attached" });
+  await expect.poll(() => bar.isVisible()).toBe(true);
+  await button.scrollIntoViewIfNeeded();
+  await expect.poll(() => bar.isVisible()).toBe(false);
+  await close();
+});

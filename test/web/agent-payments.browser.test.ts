@@ -139,6 +139,63 @@ test("a payment whose end nobody has seen is shown as unknown, with the time unt
   await close();
 });
 
+test("a payment that is kept is posted again before another is signed", async () => {
+  const { page, close } = await open(site, site.summarizer);
+  const before = await site.usdcOf("evm");
+  await chooseNetwork(page, "evm");
+  site.model.injectFault({ delayMs: 600_000 });
+  await pay(page);
+  await page.locator("#payment").getByText("running", { exact: true }).waitFor();
+  const underWay = () => Object.entries(sessionStorage).find(([key]) => key.startsWith("under way"));
+  const [key, kept] = (await page.evaluate(underWay)) ?? [];
+  site.model.answerHeld();
+  await resultOf(page).getByText("success").waitFor();
+  await expect.poll(() => page.evaluate(underWay)).toBeUndefined();
+  // As it is when the answer was lost and the page gave up asking.
+  await page.evaluate(([at, text]) => sessionStorage.setItem(String(at), String(text)), [key, kept]);
+  await pay(page);
+  await resultOf(page).getByText("This payment was used already").waitFor();
+  expect(before - (await site.usdcOf("evm"))).toBe(price);
+  await close();
+});
+
+test.each([
+  [{ code: 4001, message: "User rejected the request." }, "You declined in the wallet."],
+  [{ code: 4902, message: "Unrecognized chain ID." }, "The wallet does not know this network."],
+  [{ code: -32_002, message: "Already processing." }, "The wallet still waits for your answer"],
+])("what a wallet answers instead of signing is told in words: %j", async (thrown, said) => {
+  const { page, close } = await open(site, "/docs");
+  await page.addInitScript((answer) => {
+    const provider = { request: ({ method }: { method: string }) => answer[method] ?? Promise.reject(answer.error) };
+    const detail = { info: { uuid: "odd", name: "An odd wallet", icon: "data:,", rdns: "odd" }, provider };
+    const announce = () => dispatchEvent(new CustomEvent("eip6963:announceProvider", { detail }));
+    addEventListener("eip6963:requestProvider", announce);
+  }, answersOf(thrown));
+  await page.goto(site.url + site.summarizer);
+  await page.getByRole("combobox", { name: "Wallet" }).selectOption("An odd wallet");
+  await pay(page);
+  await resultOf(page).getByText(said).waitFor();
+  expect(await resultOf(page).textContent()).toContain("Nothing was charged.");
+  await close();
+});
+
+const answersOf = (error: object): Record<string, unknown> => ({
+  eth_accounts: [],
+  eth_requestAccounts: [`0x${"7e".repeat(20)}`],
+  eth_chainId: "0x1",
+  error,
+});
+
+test("a service that is not reached is told in words, and nothing was charged", async () => {
+  const { page, context, close } = await open(site, site.summarizer);
+  await chooseNetwork(page, "evm");
+  await context.setOffline(true);
+  await pay(page);
+  await resultOf(page).getByText("The service cannot be reached from here.").waitFor();
+  expect(await resultOf(page).textContent()).toContain("Nothing was charged.");
+  await close();
+});
+
 test("a run that fails costs nothing, and says so", async () => {
   const { page, close } = await open(site, site.summarizer);
   const before = await site.usdcOf("evm");

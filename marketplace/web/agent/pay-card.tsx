@@ -130,6 +130,12 @@ function Credits({ tried: { shown, viewer } }: { tried: Tried }) {
         <span>Balance {creditsOf(balance)}</span>
         <span>{balance >= price ? `${figures(balance - price)} after this run` : "not enough for this run"}</span>
       </p>
+      <p class="small" id="buy-credits" hidden={balance >= price}>
+        <a class="link" href="/settings/credits">
+          Buy credits
+        </a>
+        {shown.detail.per_call && ", or pay this run by wallet."}
+      </p>
     </>
   );
 }

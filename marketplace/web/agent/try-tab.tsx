@@ -3,7 +3,9 @@ import { Button, GoLink } from "../../../shared/page/button.tsx";
 import { Copy } from "../../../shared/page/copy.tsx";
 import { Dialog } from "../../../shared/page/dialog.tsx";
 import { Disclosure } from "../../../shared/page/disclosure.tsx";
+import { duration } from "../../../shared/page/figures.ts";
 import { creditsOf, usdcOf } from "../../../shared/page/money.tsx";
+import { KeyValues } from "../../../shared/page/table.tsx";
 import type { Category } from "../../agents/category.ts";
 import type { ListedAgent } from "../../agents/list.ts";
 import { AgentCard } from "./agent-card.tsx";
@@ -12,6 +14,7 @@ import { extraField } from "./form-input.ts";
 import { InputFields } from "./input-fields.tsx";
 import { PayCard } from "./pay-card.tsx";
 import { ResultCard } from "./result-card.tsx";
+import type { ShownAgent } from "./shown-agent.ts";
 import type { Tried } from "./tried.ts";
 
 /** The form, three ways to pay it, and what came of it. It is whole without JavaScript; an island makes it live. */
@@ -44,7 +47,7 @@ export function TryTab({ tried }: { tried: Tried }) {
           {tried.told ? (
             <ResultCard told={tried.told} publicUrl={publicUrl} explorer={tried.explorer} />
           ) : (
-            <Waiting hasExamples={tried.examples.length > 0} />
+            <Waiting shown={shown} hasExamples={tried.examples.length > 0} />
           )}
         </div>
       </form>
@@ -91,8 +94,9 @@ function InputCard({ tried: { shown, values, wrong } }: { tried: Tried }) {
   );
 }
 
-/** Where the result will be. */
-function Waiting({ hasExamples }: { hasExamples: boolean }) {
+/** Where the result will be, and what is known of it before. */
+function Waiting({ shown: { detail, agent }, hasExamples }: { shown: ShownAgent; hasExamples: boolean }) {
+  const { figures } = detail;
   return (
     <section class="card" aria-labelledby="result-title" id="result">
       <div class="card-head">
@@ -112,9 +116,28 @@ function Waiting({ hasExamples }: { hasExamples: boolean }) {
           )}
         </p>
       </div>
+      <div class="card-foot">
+        <KeyValues
+          entries={[
+            ["Gives", given[detail.output_kind]],
+            ...(figures.runs_30d === 0
+              ? []
+              : [["Takes", `${duration(figures.median_ms)}, as half of the last runs`] as const]),
+            ["If it fails", agent.version.permanent ? "the payment stays good for another run" : "nothing is charged"],
+            ["If the answer is lost", "a reload of this page fetches it, paid once"],
+          ]}
+        />
+      </div>
     </section>
   );
 }
+
+const given = {
+  text: "text, to copy or save",
+  json: "data, as a tree or JSON",
+  image: "pictures, kept at their addresses",
+  receipt: "a receipt of what was written to the chain",
+} as const;
 
 function Related({ agents, category }: { agents: readonly ListedAgent[]; category: Category }) {
   return (

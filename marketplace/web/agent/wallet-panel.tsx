@@ -29,7 +29,7 @@ export function WalletPanel({ payees, payee, cost, look, children, otherwise }: 
     <>
       <noscript>
         <Empty title="Wallets are asked by JavaScript" action={otherwise("btn")}>
-          Switch it on for this page, or pay from a terminal.
+          Switch it on for this page, pay with credits, or pay from a terminal.
         </Empty>
       </noscript>
       <div id="wallet-none" class="if-scripts">

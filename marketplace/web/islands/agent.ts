@@ -1,7 +1,7 @@
 import { followCode, keepTried, writeIntoCode } from "./agent/code.ts";
 import { findAnswer } from "./agent/last-answer.ts";
 import { Outcome } from "./agent/outcome.ts";
-import { deliver, payAndRun, tellFailure } from "./agent/pay-with-wallet.ts";
+import { deliver, type Paying, payAndRun, tellFailure } from "./agent/pay-with-wallet.ts";
 import { Price } from "./agent/price.ts";
 import { runFree } from "./agent/run-free.ts";
 import { finishRun, runWithCredits } from "./agent/run-with-credits.ts";
@@ -19,10 +19,10 @@ function start(form: HTMLFormElement): void {
   const outcome = new Outcome(agent, settlesFirst !== undefined);
   const price = new Price(form);
   const panel = new WalletPanel(form);
-  const paying = { form, agent, url: payUrl, price, outcome };
   let isBusy = false;
 
   followCode();
+  hideBarBesideButtons(form);
   const example = readInput(form);
   const refresh = () => {
     const values = readInput(form);
@@ -37,7 +37,7 @@ function start(form: HTMLFormElement): void {
     refresh();
   });
 
-  const press = async (work: () => Promise<void>) => {
+  const press = async (work: () => Promise<void>): Promise<void> => {
     if (isBusy) return;
     isBusy = true;
     busy(form, true);
@@ -48,6 +48,7 @@ function start(form: HTMLFormElement): void {
     isBusy = false;
     busy(form, false);
   };
+  const paying: Paying = { form, agent, url: payUrl, price, outcome, press: (work) => void press(work) };
 
   form.addEventListener("submit", (event) => {
     event.preventDefault();
@@ -88,9 +89,25 @@ function chosenPaymentMethod(form: HTMLFormElement): string {
   return String(new FormData(form).get("by") ?? "");
 }
 
+/** On small windows: the bar at the foot of the window steps aside where a button that does the same is in sight. */
+function hideBarBesideButtons(form: HTMLFormElement): void {
+  const bar = document.querySelector(".run-bar");
+  const inSight = new Set<Element>();
+  const observer = new IntersectionObserver(
+    (entries) => {
+      for (const { target, isIntersecting } of entries) inSight[isIntersecting ? "add" : "delete"](target);
+      bar?.classList.toggle("is-spare", inSight.size > 0);
+    },
+    { rootMargin: "0px 0px -64px" },
+  );
+  for (const button of form.querySelectorAll(".btn-block")) observer.observe(button);
+}
+
 /** One run at a time: buttons show that another press does nothing. */
 function busy(form: HTMLFormElement, isBusy: boolean): void {
-  for (const button of form.querySelectorAll<HTMLElement>("[data-run], button[type=submit]")) {
+  // Also those outside it that belong to it.
+  for (const button of form.elements) {
+    if (!button.matches("[data-run], [type=submit]")) continue;
     button.setAttribute("aria-disabled", String(isBusy));
     button.setAttribute("aria-busy", String(isBusy));
   }

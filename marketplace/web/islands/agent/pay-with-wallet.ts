@@ -2,7 +2,7 @@ import { byId, el } from "../dom/elements.ts";
 import { readInput, showFieldError } from "../dom/fields.ts";
 import { AnswerError, errorOf } from "../payment/answer.ts";
 import { endPayment, usedSaid, withoutCode } from "../payment/end-payment.ts";
-import { type KeptPayment, keep } from "../payment/kept.ts";
+import { findKept, type KeptPayment, keep } from "../payment/kept.ts";
 import { usdc } from "../payment/money.ts";
 import { type Delivered, postPayment } from "../payment/post-payment.ts";
 import { signPayment } from "../payment/sign-payment.ts";
@@ -18,11 +18,18 @@ export interface Paying {
   readonly url: string;
   readonly price: Price;
   readonly outcome: Outcome;
+  /** Does one thing at a time. */
+  readonly press: (work: () => Promise<void>) => void;
 }
 
-/** Asks for the price, has the wallet sign it, and posts the payment until its answer is here. */
+/**
+ * Asks for the price, has the wallet sign it, and posts the payment until its answer is here. What was paid for and is not here yet
+ * comes first: no second payment is made beside it.
+ */
 export async function payAndRun(paying: Paying, wallet: Wallet, network: string): Promise<void> {
   const { form, agent, url, price, outcome } = paying;
+  const { payment: owed } = findKept(agent);
+  if (owed) return deliverAgain(paying, owed);
   const input = readInput(form);
   const agreesTo = (credits: number) => price.agreedTo(credits);
   const body = JSON.stringify(input);
@@ -31,6 +38,12 @@ export async function payAndRun(paying: Paying, wallet: Wallet, network: string)
   const kept = { ...signed, input };
   keep(agent, { payment: kept });
   await deliver(paying, kept, false);
+}
+
+/** Posts a kept payment again; one whose run failed buys a run of what the form says now. */
+function deliverAgain(paying: Paying, kept: KeptPayment): Promise<void> {
+  const input = kept.isOwed ? readInput(paying.form) : kept.input;
+  return deliver(paying, { ...kept, input, body: kept.isOwed ? JSON.stringify(input) : kept.body }, true);
 }
 
 /** Posts a payment until it is known what came of it. */
@@ -60,6 +73,7 @@ async function conclude(paying: Paying, kept: KeptPayment, delivered: Delivered)
         isFoundAgain: isAgain,
       });
     case "owed":
+      keep(agent, { payment: { ...kept, isOwed: true } });
       return outcome.tell("bad", error, advice, askAgainButton(paying, kept, "Run again without paying"));
     case "gone":
       return outcome.tell("bad", error, advice);
@@ -77,12 +91,23 @@ async function conclude(paying: Paying, kept: KeptPayment, delivered: Delivered)
 
 function askAgainButton(paying: Paying, kept: KeptPayment, text: string): HTMLElement {
   const button = el("button", { type: "button", class: "btn" }, text);
-  button.addEventListener("click", () => void deliver(paying, kept, true), { once: true });
+  button.addEventListener("click", () =>
+    paying.press(() => deliverAgain(paying, findKept(paying.agent).payment ?? kept)),
+  );
   return button;
 }
 
 /** What went wrong before anything was signed. */
-export function tellFailure({ form, outcome }: Pick<Paying, "form" | "outcome">, error: unknown): void {
+export function tellFailure(
+  { form, outcome, agent }: Pick<Paying, "form" | "outcome" | "agent">,
+  error: unknown,
+): void {
+  if (findKept(agent).payment) {
+    const said =
+      "The payment is kept, and nothing is paid twice. Reload this page: the same payment fetches the result.";
+    outcome.tell("maybe", "This page failed while the payment was under way", said);
+    return;
+  }
   const said = error instanceof Error ? error.message : "Something failed in this page.";
   outcome.noPayment();
   outcome.tell("warn", said, "Nothing was charged.");

@@ -1,5 +1,5 @@
 import { readInput, showFieldError } from "../dom/fields.ts";
-import { errorOf, jsonOf } from "../payment/answer.ts";
+import { asked, errorOf, jsonOf } from "../payment/answer.ts";
 import type { Outcome } from "./outcome.ts";
 import type { Output } from "./result.ts";
 
@@ -8,7 +8,7 @@ export async function runFree(form: HTMLFormElement, url: string, outcome: Outco
   outcome.wait();
   const startedAt = performance.now();
   const headers = { "content-type": "application/json" };
-  const answer = await fetch(url, { method: "POST", headers, body: JSON.stringify(readInput(form)) });
+  const answer = await asked(url, { method: "POST", headers, body: JSON.stringify(readInput(form)) });
   const body = await jsonOf(answer);
   const error = errorOf(answer.status, body);
   if (answer.ok && body.success === true) {

@@ -1,4 +1,4 @@
-import { byId } from "../dom/elements.ts";
+import { byId, el } from "../dom/elements.ts";
 import { readInput, showFieldError } from "../dom/fields.ts";
 import { errorOf, jsonOf } from "../payment/answer.ts";
 import { forget, type KeptRun, keep } from "../payment/kept.ts";
@@ -71,7 +71,8 @@ async function conclude(
   }
   if (status === 402) {
     const said = `This run costs ${creditsOf(Number(required))}, you have ${Number(left)}. Nothing was charged.`;
-    return outcome.tell("warn", "Not enough credits", said);
+    const buy = el("a", { class: "btn", href: "/settings/credits" }, "Buy credits");
+    return outcome.tell("warn", "Not enough credits", said, buy);
   }
   if (status === 200 && body.success === true) {
     showBalance(Number(left), price.credits);
@@ -90,6 +91,8 @@ function showBalance(left: number, price: number): void {
     span(`Balance ${creditsOf(left)}`),
     span(left >= price ? `${(left - price).toLocaleString("en-US")} after this run` : "not enough for this run"),
   );
+  const buy = byId("buy-credits");
+  if (buy) buy.hidden = left >= price;
   const head = document.querySelector(".bar .balance b");
   if (head) head.textContent = left.toLocaleString("en-US");
 }

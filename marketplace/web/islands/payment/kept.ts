@@ -20,6 +20,8 @@ export interface KeptPayment {
   readonly signedAt: number;
   /** From then on it can no longer land. All times are milliseconds. */
   readonly endsAt: number;
+  /** It is settled and its run failed: it buys a run of any input. */
+  readonly isOwed?: true;
 }
 
 /** A run with credits, by its idempotency key. */

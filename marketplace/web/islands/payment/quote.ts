@@ -1,5 +1,5 @@
 import { quoteIn, type Requirements } from "../../../../client/payments/quote.ts";
-import { AnswerError, jsonOf } from "./answer.ts";
+import { AnswerError, asked, jsonOf } from "./answer.ts";
 
 export interface Quote {
   readonly resource: object;
@@ -10,7 +10,7 @@ export interface Quote {
 
 /** Asks what a call costs now, without a charge. */
 export async function askQuote(url: string, body: string): Promise<Quote> {
-  const answer = await fetch(url, { method: "POST", headers: { "content-type": "application/json" }, body });
+  const answer = await asked(url, { method: "POST", headers: { "content-type": "application/json" }, body });
   const quote = answer.status === 402 ? quoteIn(answer.headers) : undefined;
   if (!quote) throw new AnswerError(answer.status, await jsonOf(answer));
   const { resource, accepts } = quote;

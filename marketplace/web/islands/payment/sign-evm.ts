@@ -1,11 +1,11 @@
 import { authorizationOf, typedDataOf } from "../../../../client/payments/eip3009.ts";
 import type { Requirements } from "../../../../client/payments/quote.ts";
-import type { Provider } from "../wallet/providers.ts";
+import { accountOf, type Provider } from "../wallet/providers.ts";
 import type { Signed } from "./sign.ts";
 
 /** Has the wallet sign an EIP-3009 authorization, which moves nothing by itself: exactly this amount, to this creator, once. */
 export async function signEvm(provider: Provider, accepted: Requirements, at: Date): Promise<Signed> {
-  const [from] = (await provider.request({ method: "eth_requestAccounts" })) as [string];
+  const from = await accountOf(provider);
   const authorization = authorizationOf(accepted, from, at);
   const { types, primaryType, domain } = typedDataOf(accepted, authorization);
   await useChain(provider, domain.chainId);

@@ -38,8 +38,8 @@ interface Announcement {
 
 /** The account that the person lets this site see; throws what the wallet says when they do not. */
 export async function accountOf(provider: Provider): Promise<string> {
-  const accounts = (await provider.request({ method: "eth_requestAccounts" })) as readonly string[];
-  const [account] = accounts;
+  const accounts = (await provider.request({ method: "eth_requestAccounts" })) as readonly string[] | null;
+  const account = accounts?.[0];
   if (!account) throw new Error("The wallet showed no account.");
   return account;
 }
@@ -55,9 +55,20 @@ export async function signText(provider: Provider, account: string, text: string
   return (await provider.request({ method: "personal_sign", params: [`0x${toHex(bytes)}`, account] })) as string;
 }
 
-/** What a wallet says when it refuses (4001 is a person's own "no", which is no failure); wallets throw objects of their own. */
+/** What wallets mean by their codes, and what to do (EIP-1193, EIP-3085, EIP-1474). */
+const refusals: ReadonlyMap<unknown, string> = new Map([
+  [4001, "You declined in the wallet."],
+  [4100, "The wallet does not let this page use that account. Allow it in the wallet, then try again."],
+  [4900, "The wallet is disconnected. Unlock it, then try again."],
+  [4901, "The wallet is not connected to this network. Switch to it in the wallet, then try again."],
+  [4902, "The wallet does not know this network. Add it in the wallet, then try again."],
+  [-32002, "The wallet still waits for your answer to an earlier question. Open it and answer that first."],
+]);
+
+/** What a wallet says when it refuses; wallets throw objects of their own. */
 export function refusalOf(error: unknown): string {
   const { code, message } = (error ?? {}) as { code?: unknown; message?: unknown };
-  if (code === 4001) return "You declined in the wallet.";
+  const known = refusals.get(code);
+  if (known) return known;
   return typeof message === "string" && message !== "" ? message.slice(0, 300) : "The wallet did not sign.";
 }
