@@ -18,10 +18,15 @@ const signForm = byId<HTMLFormElement>("wallet-sign");
 watchWallets((wallet) => {
   const { name, networks } = wallet;
   if (addForm) offer("take-from", `Take it from ${name}`, "take-said", () => fillIn(addForm, wallet));
-  if (signForm && (networks?.includes(signForm.dataset.network ?? "") ?? true))
-    offer("sign-with", `Sign in ${name}`, "sign-said", () => sign(signForm, wallet));
+  if (signForm && (networks?.includes(signForm.dataset.network ?? "") ?? true)) offerToSign(signForm, wallet);
   if (wallet.disconnect) offerToDisconnect(wallet, wallet.disconnect);
 });
+
+/** The wallet is the shorter way, so what is pasted is no longer the first thing to do. */
+function offerToSign(form: HTMLFormElement, wallet: Wallet): void {
+  offer("sign-with", `Sign in ${wallet.name}`, "sign-said", () => sign(form, wallet));
+  form.querySelector(".btn-primary:not([type=button])")?.classList.remove("btn-primary");
+}
 
 /** While it is connected. */
 function offerToDisconnect({ provider }: Wallet, disconnect: () => Promise<void>): void {

@@ -116,6 +116,8 @@ describe.each(["evm", "hedera"] as const)("a payout wallet on %s", (chain) => {
     await page.getByRole("button", { name: "Get the text to sign" }).press("Enter");
     await page.getByRole("button", { name: "Sign in Demo wallet" }).press("Enter");
     await page.getByText("The wallet is checked. Your agents offer it").waitFor();
+    // What was done is seen: the page is not scrolled past it, down to the form that was posted.
+    expect(await page.evaluate(() => scrollY)).toBe(0);
     await page.getByRole("button", { name: "Check now" }).press("Enter");
     await page.getByText("The network was asked: the wallet can be paid.").waitFor();
     await page.getByRole("link", { name: "Remove" }).press("Enter");

@@ -126,13 +126,15 @@ describe("the wallets page without JavaScript", () => {
   }) => {
     const person = await newSeller(market);
     const { id, message } = await proposed(person);
+    expect((await person.get(at)).html).toContain("Sold for credits alone until a wallet can be paid");
     const wrong = await person.post(at, { act: "prove", id, signature: `0x${"1b".repeat(65)}` });
     expect([wrong.status, wrong.html.includes("Is not this wallet’s signature")]).toEqual([422, false]);
     expect(wrong.html).toContain("signature of the message");
     const proved = await person.post(at, { act: "prove", id, signature: await wallet.signMessage({ message }) });
-    expect(proved.location).toBe(`${at}?done=proved`);
+    expect(proved.location).toBe(`${at}?done=proved#top`);
     const { html } = await person.get(at);
     expect(html).toContain("can receive USDC");
+    expect(html).toContain("Paid to these wallets");
     expect(html).toContain(`${person.handle}/echo`);
     expect((await person.post(at, { act: "check", id })).location).toBe(`${at}?done=payable`);
     const question = await person.get(`${at}/${id}/remove`);

@@ -8,6 +8,7 @@ import { NetworkMark, networkName } from "../../agent/networks.tsx";
 import type { Refusal } from "../refusal.ts";
 import { RefusedNote } from "../refused-note.tsx";
 import { SignText } from "./sign-text.tsx";
+import { shortOf } from "./wallet-list.tsx";
 
 /** Add, sign, check, in use: the step that is next. */
 export function AddWallet({ networks, chosen, proposed, replaced, refusal }: AddProps) {
@@ -61,7 +62,7 @@ interface AddProps {
 }
 
 function stopsOf(proposed: ListedWallet | undefined): Stop[] {
-  const address = proposed && `${proposed.address.slice(0, 6)}…${proposed.address.slice(-4)}`;
+  const address = proposed && shortOf(proposed.address);
   return [
     { name: "Add", state: proposed ? "done" : "now", say: proposed ? address : "network and account" },
     { name: "Sign", state: proposed ? "now" : "ahead", say: "a text, no transaction" },

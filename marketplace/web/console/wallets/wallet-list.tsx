@@ -33,7 +33,7 @@ export function WalletList({ wallets, agents }: { wallets: readonly ListedWallet
         ))}
       </ul>
       <p class="small dim">
-        <Affected agents={agents} />
+        <Affected agents={agents} isPaid={wallets.some(({ state }) => state === "checked")} />
       </p>
     </section>
   );
@@ -160,12 +160,12 @@ function Unpayable({ wallet, agents }: { wallet: ListedWallet; agents: number })
 
 const shownMax = 10;
 
-function Affected({ agents }: { agents: readonly string[] }) {
+function Affected({ agents, isPaid }: { agents: readonly string[]; isPaid: boolean }) {
   if (agents.length === 0) return <>No live agent of yours costs anything yet, so nothing is paid here.</>;
   const more = agents.length - shownMax;
   return (
     <>
-      Paid to these wallets:{" "}
+      {isPaid ? "Paid to these wallets" : "Sold for credits alone until a wallet can be paid"}:{" "}
       {agents.slice(0, shownMax).map((address, at) => (
         <>
           {at > 0 && ", "}
@@ -179,4 +179,5 @@ function Affected({ agents }: { agents: readonly string[] }) {
   );
 }
 
-const shortOf = (address: string) => (address.length > 20 ? `${address.slice(0, 6)}…${address.slice(-4)}` : address);
+export const shortOf = (address: string) =>
+  address.length > 20 ? `${address.slice(0, 6)}…${address.slice(-4)}` : address;

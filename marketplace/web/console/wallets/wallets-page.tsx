@@ -13,7 +13,7 @@ import { agentsPaidPerCall } from "../../../accounts/paid-agents.ts";
 import type { Chains } from "../../../accounts/wallet-proof.ts";
 import type { Config } from "../../../config.ts";
 import { demoWalletPath } from "../../demo-wallet.ts";
-import type { Page } from "../../page.ts";
+import type { Page, Redirect } from "../../page.ts";
 import { offerWalletConnect } from "../../wallet-connect.tsx";
 import { type AccountVisit, type ConsoleShown, type ConsoleView, consolePage, done } from "../console-page.tsx";
 import { Refusal } from "../refusal.ts";
@@ -54,7 +54,7 @@ export function walletsPage(needs: Needs): Page {
         unlessSilent(needs, visit, form, async () => {
           const signature = (form.get("signature") ?? "").trim();
           const proof = await proveWallet(needs, visit.account, form.get("id") ?? "", signature).catch(unlessUnpayable);
-          return done(path, proof ? "proved" : "signed");
+          return fromTheTop(done(path, proof ? "proved" : "signed"));
         }),
       check: (visit, form) =>
         unlessSilent(needs, visit, form, async () => {
@@ -64,6 +64,9 @@ export function walletsPage(needs: Needs): Page {
     },
   });
 }
+
+/** The form is posted to an address that leads to itself, further down than what is said of it. */
+const fromTheTop = ({ redirect }: Redirect): Redirect => ({ redirect: `${redirect}#top` });
 
 /** A wallet that has signed and cannot be paid yet is listed with the reason. */
 function unlessUnpayable(error: unknown): undefined {
