@@ -1,6 +1,7 @@
 import type { PaymentProgress } from "../../../answers/payment-progress.ts";
 import { byId, callout, el } from "../dom/elements.ts";
 import { showFieldError } from "../dom/fields.ts";
+import { pageAt } from "../dom/page-at.ts";
 import { AnswerError, errorOf, jsonOf } from "../payment/answer.ts";
 import { withoutCode } from "../payment/end-payment.ts";
 import { forget, type KeptPayment, keep } from "../payment/kept.ts";
@@ -54,8 +55,9 @@ async function conclude(
   const error = errorOf(status, body);
   if ((status === 200 && body.success === true) || (await isInStatement(progress))) {
     forget(keptAs);
-    await showBalance();
-    return view.show(kept, progress && { ...progress, state: "settled", ran: true }, undefined, credited(kept));
+    const [isListed] = await Promise.all([showInStatement(), showBalance()]);
+    const settled = progress && ({ ...progress, state: "settled", ran: true } as const);
+    return view.show(kept, settled, undefined, credited(kept, isListed));
   }
   // The session ended, or the service failed: neither says anything of the money.
   const isSettled = progress?.state === "settled" || body.charged === true;
@@ -88,9 +90,20 @@ async function isInStatement(progress: PaymentProgress | undefined): Promise<boo
   return (postings ?? []).some(({ payment }) => payment?.transaction === progress.transaction);
 }
 
-function credited({ input }: KeptPayment): HTMLElement {
-  const link = el("a", { class: "link", href: "/settings/credits" }, "Show it in the statement");
+function credited({ input }: KeptPayment, isListed: boolean): HTMLElement {
+  const href = isListed ? "#statement" : "/settings/credits";
+  const link = el("a", { class: "link", href }, "Show it in the statement");
   return callout("ok", `${creditsOf(Number(input.credits))} are in your balance`, link);
+}
+
+/** The statement of this page, with what was bought; false where it stays as it was, since it shows a part. */
+async function showInStatement(): Promise<boolean> {
+  if (location.search !== "") return false;
+  const [here, page] = [byId("statement-rows"), await pageAt(location.pathname)];
+  const there = page?.getElementById("statement-rows");
+  if (!here || !there) return false;
+  here.replaceChildren(...there.childNodes);
+  return true;
 }
 
 async function showBalance(): Promise<void> {
