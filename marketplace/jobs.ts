@@ -9,7 +9,7 @@ import type { Context } from "./context.ts";
 import { sendAlerts } from "./credits/send-alerts.ts";
 import { deleteExpiredRows } from "./expired-rows.ts";
 import { settleModelDays } from "./models/model-claims.ts";
-import { deleteDeliveredResults } from "./payments/paid-calls/delete-results.ts";
+import { deleteDeliveredResults, deleteUnpaidResults } from "./payments/paid-calls/delete-results.ts";
 import { creditAbandonedPurchases } from "./payments/purchase.ts";
 import { closeOverdueSideEffects, deleteOldRuns, recoverLostRuns } from "./runs/recover.ts";
 
@@ -26,6 +26,7 @@ function jobsOf(context: Context): readonly MarketplaceJob[] {
     { name: "record chain fees", everyMs: 3_000, run: () => recordFees(db, tools.hedera) },
     { name: "delete old runs", everyMs: leaseEveryMs, run: () => deleteOldRuns(context) },
     { name: "delete delivered results", everyMs: minuteMs, run: () => deleteDeliveredResults(db) },
+    { name: "delete unpaid results", everyMs: minuteMs, run: () => deleteUnpaidResults(db) },
     { name: "credit abandoned purchases", everyMs: 5_000, run: () => creditAbandonedPurchases(context) },
     {
       name: "send credit alerts",

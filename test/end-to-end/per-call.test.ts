@@ -4,6 +4,7 @@ import { createPublicClient, http } from "viem";
 import { describe, expect } from "vitest";
 import { usdcStandIn } from "../../infra/local-evm/artifacts.ts";
 import { publishAgent } from "../../marketplace/agents/publish.ts";
+import { deleteUnpaidResults } from "../../marketplace/payments/paid-calls/delete-results.ts";
 import { paidTest } from "../support/fixtures.ts";
 import { usdcOf } from "../support/hedera-payments.ts";
 import { echoAgent, type TestMarketplace } from "../support/marketplace.ts";
@@ -277,6 +278,25 @@ describe.each([
       await db.query("update payout_wallets set state = 'checked' where account_id = $1 and state = 'unpayable'", [id]);
       await db.query("update agents set state = 'live' where account_id = $1", [id]);
     }
+  });
+
+  test("whose settlement was not heard of has its result kept for a month; after that it buys a new run", async () => {
+    const proof = await payment();
+    const before = await balance();
+    const { db } = paid.marketplace.context;
+    const requests = paid.marketplace.model.asked();
+    paid.toFacilitator.behave((path) => (path === "/settle" ? "lose-answer" : "pass"));
+    expect((await post(proof)).status).toBe(503);
+    paid.toFacilitator.behave(() => "pass");
+    const withheld = "transaction_id is null and output is not null";
+    await deleteUnpaidResults(db);
+    expect((await db.query(`select from paid_calls where ${withheld}`)).rowCount).toBe(1);
+    await db.query(`update paid_calls set result_at = now() - interval '31 days' where ${withheld}`);
+    await deleteUnpaidResults(db);
+    expect((await db.query(`select from paid_calls where ${withheld}`)).rowCount).toBe(0);
+    expect(await post(proof)).toMatchObject({ status: 200, body: { success: true } });
+    expect(paid.marketplace.model.asked()).toBe(requests + 2);
+    await expect.poll(balance).toBe(before + 50_000);
   });
 
   test("that was never sent is settled when it is posted again, without another run", async () => {

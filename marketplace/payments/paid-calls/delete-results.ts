@@ -1,16 +1,30 @@
 import type { Queryable } from "../../../shared/postgres.ts";
 import { historyDays } from "../../history-days.ts";
+import { legalFor } from "./states.ts";
 
 /**
  * Deletes results that were delivered as long ago as runs are kept; no verb reads them any more. The rows stay for good: that a payment
  * was used is never forgotten, and no state changes. A result that its buyer has still to fetch is kept.
  */
 export async function deleteDeliveredResults(db: Queryable): Promise<void> {
+  await updateOld(db, "output = '{}'", `delivered_at is not null and pg_column_size(output) > ${deletedBytes}`);
+}
+
+/**
+ * Deletes results that were withheld for as long, since their payments were not seen to be settled: any payer could have such kept for
+ * good, for nothing. Should one turn out to be settled all the same, its agent runs again.
+ */
+export async function deleteUnpaidResults(db: Queryable): Promise<void> {
+  const isFree = "(lease_until is null or lease_until < now())";
+  await updateOld(db, "output = null, receipt = null, result_at = null", `${legalFor("dropResult")} and ${isFree}`);
+}
+
+async function updateOld(db: Queryable, assignments: string, condition: string): Promise<void> {
   await db.query(`
-    update paid_calls p set output = '{}' from (
+    update paid_calls p set ${assignments} from (
       select network, payment_key from paid_calls
        where result_at >= now() - interval '${historyDays + missedDaysMax} days' and result_at < now() - interval '${historyDays} days'
-         and delivered_at is not null and pg_column_size(output) > ${deletedBytes}
+         and ${condition}
        limit ${rowsPerPass} for update skip locked) old
      where p.network = old.network and p.payment_key = old.payment_key`);
 }
