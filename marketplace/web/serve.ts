@@ -83,7 +83,8 @@ function takerOf(submit: Submit | SubmitWithFiles): (visit: Visit) => Promise<Sh
 
 function visitOf({ request, response, viewer, read, assets, has }: VisitParts): Visit {
   const url = new URL(request.originalUrl, "http://here");
-  const params = Object.entries(request.params).map(([name, value]) => [name, String(value)]);
+  // PostgreSQL keeps no NUL: what has one names nothing.
+  const params = Object.entries(request.params).map(([name, value]) => [name, String(value).replaceAll("\0", "")]);
   return {
     request,
     response,

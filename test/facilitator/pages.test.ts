@@ -135,6 +135,8 @@ test("a payment is found by transaction, by its nonce and by what its payer sign
   const byTransaction = await (await get(facilitator, `/tx/${settled.transaction}`, html)).text();
   expect(byTransaction).not.toContain(authorization.nonce.slice(2));
   expect((await get(facilitator, `/tx/0x${"1".repeat(64)}`, html)).status).toBe(404);
+  expect((await get(facilitator, `/tx/${settled.transaction}?network=%00`, html)).status).toBe(404);
+  expect((await get(facilitator, `/tx/${settled.transaction}?network=${"x".repeat(101)}`, html)).status).toBe(400);
   expect((await get(facilitator, "/tx?network=eip155:84532&payer=0x1&nonce=0x2", html)).status).toBe(400);
 });
 

@@ -10,7 +10,13 @@ import type { Config } from "../../config.ts";
 import { tokenUrl } from "../../explorer.ts";
 import { readQuery } from "../../http/query.ts";
 import type { NetworkFee, NetworkFees } from "../../network-fees.ts";
-import { authorizationQuery, type PaymentNeeds, type PaymentStory, paymentStory } from "../../payments.ts";
+import {
+  authorizationQuery,
+  type PaymentNeeds,
+  type PaymentStory,
+  paymentQuery,
+  paymentStory,
+} from "../../payments.ts";
 import { inEnv } from "../layout.tsx";
 import type { Page, View } from "../page.ts";
 import { Facts } from "../payment/facts.tsx";
@@ -37,7 +43,7 @@ export function paymentPages(
       path: "/tx/{id}",
       scriptBytesMax: 3_072,
       show: async ({ params, query }) => {
-        const network = query.get("network") ?? undefined;
+        const { network } = readQuery(paymentQuery, Object.fromEntries(query));
         const id = params.id ?? "";
         const story = await paymentStory(context, { id, network });
         return shown(story, jsonPathOf(story, { id, network }));

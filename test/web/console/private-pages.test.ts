@@ -74,6 +74,13 @@ describe("every page of the console", () => {
     expect((await person.post("/settings/keys/new", { act: "constructor" })).status).toBe(400);
   });
 
+  test("is not there under an id that names nothing", async () => {
+    const person = await newPerson(market);
+    for (const path of ["/settings/keys/%00", "/settings/keys/a%00b/revoke", "/runs/%00", "/build/%00/history"]) {
+      expect([path, (await person.get(path)).status]).toEqual([path, 404]);
+    }
+  });
+
   test("opens for no account that is not open", async () => {
     const person = await newPerson(market);
     await moveAccount(market.context.db, await accountByHandle(market.context.db, person.handle), "suspend");
