@@ -83,8 +83,11 @@ function takerOf(submit: Submit | SubmitWithFiles): (visit: Visit) => Promise<Sh
 
 function visitOf({ request, response, viewer, read, assets, has }: VisitParts): Visit {
   const url = new URL(request.originalUrl, "http://here");
-  // PostgreSQL keeps no NUL: what has one names nothing.
-  const params = Object.entries(request.params).map(([name, value]) => [name, String(value).replaceAll("\0", "")]);
+  // PostgreSQL takes no NUL; with U+FFFD in its place it names nothing.
+  const params = Object.entries(request.params).map(([name, value]) => [
+    name,
+    String(value).replaceAll("\0", "\uFFFD"),
+  ]);
   return {
     request,
     response,
