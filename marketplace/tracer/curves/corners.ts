@@ -60,7 +60,6 @@ interface Line {
   readonly y: number;
   readonly dx: number;
   readonly dy: number;
-  readonly off: number;
 }
 
 function sharpen(points: Points, i: number, turn: number): void {
@@ -68,10 +67,10 @@ function sharpen(points: Points, i: number, turn: number): void {
   const side = Math.min(5, (n >> 2) - 1);
   const straight = side >= 3;
   if (straight) {
-    const before = line(points, i - 1 - side, side);
-    const after = line(points, i + 2, side);
-    const cross = before.dx * after.dy - before.dy * after.dx;
-    if (Math.abs(cross) > 0.35 && before.off < offMax && after.off < offMax) {
+    const before = line(points, i - 1 - side, side, offMax);
+    const after = before && line(points, i + 2, side, offMax);
+    const cross = after ? before.dx * after.dy - before.dy * after.dx : 0;
+    if (after && Math.abs(cross) > 0.35) {
       const s = ((after.x - before.x) * after.dy - (after.y - before.y) * after.dx) / cross;
       const px = before.x + before.dx * s;
       const py = before.y + before.dy * s;
@@ -97,11 +96,10 @@ function squareEnd(points: Points, i: number): boolean {
   for (let wide = endWideMin; wide <= endWideMax && n >= wide + 2 * endSide + 2; wide++) {
     for (let from = i - wide + 1; from <= i; from++) {
       // The outermost points lie in the corners' own pixels, whose coverage says little of either edge.
-      const end = wide > 3 ? line(points, from + 1, wide - 2) : line(points, from, wide);
-      if (end.off > endOffMax) continue;
-      const before = line(points, from - endSide, endSide);
-      const after = line(points, from + wide, endSide);
-      if (before.off > offMax || after.off > offMax) continue;
+      const end = wide > 3 ? line(points, from + 1, wide - 2, endOffMax) : line(points, from, wide, endOffMax);
+      const before = end && line(points, from - endSide, endSide, offMax);
+      const after = before && line(points, from + wide, endSide, offMax);
+      if (!after) continue;
       const first = (from + n) % n;
       const last = (from + wide - 1 + n) % n;
       const one = crossing(before, end);
@@ -149,13 +147,13 @@ function pull(points: Points, i: number, side: Line): void {
   points.y[i] = side.y + side.dy * s;
 }
 
-/** Least-squares line through `count` points of the chain from `from`, and how far they miss it at most. */
-function line(points: Points, from: number, count: number): Line {
+/** Least-squares line through `count` points of the chain from `from`; null where one misses it by more than `most`. */
+function line(points: Points, from: number, count: number, most: number): Line | null {
   const { x, y, count: n } = points;
+  const first = from < 0 ? from + n : from < n ? from : from - n;
   let mx = 0;
   let my = 0;
-  for (let k = 0; k < count; k++) {
-    const j = (from + k + n) % n;
+  for (let k = 0, j = first; k < count; k++, j = j + 1 < n ? j + 1 : 0) {
     mx += x[j];
     my += y[j];
   }
@@ -164,19 +162,21 @@ function line(points: Points, from: number, count: number): Line {
   let xx = 0;
   let xy = 0;
   let yy = 0;
-  for (let k = 0; k < count; k++) {
-    const j = (from + k + n) % n;
-    xx += (x[j] - mx) ** 2;
-    xy += (x[j] - mx) * (y[j] - my);
-    yy += (y[j] - my) ** 2;
+  for (let k = 0, j = first; k < count; k++, j = j + 1 < n ? j + 1 : 0) {
+    const u = x[j] - mx;
+    const v = y[j] - my;
+    xx += u * u;
+    xy += u * v;
+    yy += v * v;
   }
+  // The farthest misses it by no less than all do on average.
+  const missed = (xx + yy - Math.sqrt((xx - yy) * (xx - yy) + 4 * xy * xy)) / 2;
+  if (missed > 1.001 * count * most * most) return null;
   const angle = 0.5 * Math.atan2(2 * xy, xx - yy);
   const dx = Math.cos(angle);
   const dy = Math.sin(angle);
-  let off = 0;
-  for (let k = 0; k < count; k++) {
-    const j = (from + k + n) % n;
-    off = Math.max(off, Math.abs((x[j] - mx) * dy - (y[j] - my) * dx));
+  for (let k = 0, j = first; k < count; k++, j = j + 1 < n ? j + 1 : 0) {
+    if (Math.abs((x[j] - mx) * dy - (y[j] - my) * dx) > most) return null;
   }
-  return { x: mx, y: my, dx, dy, off };
+  return { x: mx, y: my, dx, dy };
 }
