@@ -1,3 +1,5 @@
+import { asWords } from "./runs.ts";
+
 /** A decoded bitmap: 8-bit RGBA, straight (not premultiplied) alpha, row by row from the top left, no padding. */
 export interface Raster {
   readonly width: number;
@@ -11,6 +13,7 @@ export interface Raster {
  */
 export function premultiply({ rgba }: Raster): Uint8Array {
   const out = new Uint8Array(rgba);
+  if (isOpaque(rgba)) return out;
   for (let i = 3; i < out.length; i += 4) {
     const alpha = out[i];
     if (alpha === 255) continue;
@@ -19,6 +22,14 @@ export function premultiply({ rgba }: Raster): Uint8Array {
     out[i - 1] = Math.round((out[i - 1] * alpha) / 255);
   }
   return out;
+}
+
+/** Whether nothing of a picture is see-through. */
+export function isOpaque(rgba: Uint8Array): boolean {
+  const words = asWords(rgba);
+  let all = -1;
+  for (let p = 0; p < words.length; p++) all &= words[p];
+  return all >> 24 === -1;
 }
 
 /** Area-averaged reduction to `width` × `height`, each at most the source's; averages premultiplied, so edges keep no halo. */

@@ -1,4 +1,5 @@
 import { opaqueMin } from "../drawing.ts";
+import { isOpaque } from "../image/raster.ts";
 
 /** The pixels of a soft shadow, and their one colour, straight 0..255. */
 export interface Fades {
@@ -12,7 +13,7 @@ export interface Fades {
  * fades of the colour of the largest; null where there is none.
  */
 export function findFades(pixels: Uint8Array, width: number, height: number): Fades | null {
-  const fading = fadingPixels(pixels, width, height);
+  const fading = isOpaque(pixels) ? null : fadingPixels(pixels, width, height);
   return fading && widestFades(fading, pixels, width);
 }
 

@@ -1,5 +1,4 @@
-import type { Raster } from "../raster.ts";
-import { asWords } from "../runs.ts";
+import { isOpaque, type Raster } from "../raster.ts";
 import { forward } from "./dct.ts";
 import { steps } from "./tables.ts";
 
@@ -17,8 +16,7 @@ export interface Saved {
  * lie best. Source: Fan & de Queiroz, "Identification of Bitmap Compression History" (2003).
  */
 export function findSaved({ width, height, rgba }: Raster): Saved | null {
-  const words = asWords(rgba);
-  for (let p = 0; p < words.length; p++) if (words[p] >> 24 !== opaque) return null;
+  if (!isOpaque(rgba)) return null;
   const uneven = unevenBlocks(rgba, width, height);
   if (uneven.length < blocksMin) return null;
   const frequenciesOf = (some: readonly number[], weights: Weights) =>
@@ -35,7 +33,7 @@ export function findSaved({ width, height, rgba }: Raster): Saved | null {
 
 function bestTable(frequencies: Frequencies): Alignment & { readonly quality: number } {
   let best: Alignment & { quality: number } = { share: 0, proof: 0, between: 0, n: 0, quality: 0 };
-  const known: (OnStep | undefined)[] = [];
+  const known = noneKnown();
   for (let quality = qualityMin; quality <= qualityMax; quality++) {
     const found = alignment(frequencies, lumaSteps[quality - qualityMin], known);
     if (found.proof > best.proof) best = { ...found, quality };
@@ -121,8 +119,10 @@ interface OnStep {
   first: number;
 }
 
+const noneKnown = () => new Array<OnStep | undefined>(64 * 256);
+
 /** `known`: what was found for a frequency and a step before; tables of neighbouring qualities share many. */
-function alignment(frequencies: Frequencies, table: Float32Array, known: (OnStep | undefined)[] = []): Alignment {
+function alignment(frequencies: Frequencies, table: Float32Array, known = noneKnown()): Alignment {
   const all: OnStep = { sum: 0, n: 0, between: 0, first: 0 };
   for (let k = 1; k < 64; k++) {
     const step = table[k];
@@ -155,9 +155,6 @@ function onStep({ values, weights, firsts }: Frequencies, k: number, step: numbe
   return found;
 }
 
-/** The highest byte of an opaque pixel's word, as a signed number. */
-const opaque = -1;
-
 /** The first pixels of blocks with something on them, evenly taken from the picture, no two alike. */
 function unevenBlocks(rgba: Uint8Array, width: number, height: number): number[] {
   const found: number[] = [];
@@ -177,15 +174,17 @@ function unevenBlocks(rgba: Uint8Array, width: number, height: number): number[]
 }
 
 function isUneven(rgba: Uint8Array, at: number, width: number): boolean {
-  let low = 255;
-  let high = 0;
+  let low = rgba[at * 4 + 1];
+  let high = low;
   for (let y = 0; y < 8; y++) {
     for (let i = (at + y * width) * 4 + 1, end = i + 32; i < end; i += 4) {
-      if (rgba[i] < low) low = rgba[i];
-      if (rgba[i] > high) high = rgba[i];
+      const level = rgba[i];
+      if (level < low) low = level;
+      else if (level > high) high = level;
     }
+    if (high - low >= contrastMin) return true;
   }
-  return high - low >= contrastMin;
+  return false;
 }
 
 function markOf(rgba: Uint8Array, at: number, width: number): number {

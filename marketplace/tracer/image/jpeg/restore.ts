@@ -14,7 +14,10 @@ export function restore(planes: Planes, units: readonly Unit[], quality: number,
   const used = units.some(({ coloured }) => coloured) ? 3 : 1;
   const channels = planes.channels.slice(0, used).map((now, c): Channel => {
     const table = steps(quality, c === 0 ? "luma" : "chroma");
-    const [plain, dense] = [leewayPlain, leewayDense].map((share) => table.map((step) => share * step + rounding));
+    const [plain, dense] = [leewayPlain, leewayDense].map((share): Leeway => {
+      const most = table.map((step) => share * step + rounding);
+      return { most, least: Math.min(...most) };
+    });
     const [across, down] = [new Float32Array(now.length), new Float32Array(now.length)];
     return { now, source: now.slice(), ahead: now.slice(), across, down, plain, dense };
   });
@@ -107,22 +110,35 @@ interface Channel {
   /** The dual variable. */
   readonly across: Float32Array;
   readonly down: Float32Array;
-  /** How far each frequency may be from the source's, in plain units and in dense ones. */
-  readonly plain: Float32Array;
-  readonly dense: Float32Array;
+  /** In plain units and in dense ones. */
+  readonly plain: Leeway;
+  readonly dense: Leeway;
+}
+
+/** How far each frequency may be from the source's, and the least of these. */
+interface Leeway {
+  readonly most: Float32Array;
+  readonly least: number;
 }
 
 /** Brings a unit back to the nearest that the source may have come from; its samples are `size` × `size` pixels each. */
-function keepLikely(channel: Channel, most: Float32Array, first: number, { unit, stride }: Planes, size: number): void {
+function keepLikely(channel: Channel, leeway: Leeway, first: number, { unit, stride }: Planes, size: number): void {
   const step = 8 * size;
   for (let y = 0; y < unit; y += step) {
-    for (let x = 0; x < unit; x += step) keepBlock(channel, most, first + y * stride + x, stride, size);
+    for (let x = 0; x < unit; x += step) keepBlock(channel, leeway, first + y * stride + x, stride, size);
   }
 }
 
 const block = new Float32Array(64);
 
-function keepBlock({ now, source }: Channel, most: Float32Array, first: number, stride: number, size: number): void {
+function keepBlock(
+  { now, source }: Channel,
+  { most, least }: Leeway,
+  first: number,
+  stride: number,
+  size: number,
+): void {
+  let square = 0;
   for (let k = 0, row = first; k < 64; row += stride * size) {
     for (let p = row, end = row + 8 * size; p < end; p += size) {
       let sum = now[p] - source[p];
@@ -131,8 +147,11 @@ function keepBlock({ now, source }: Channel, most: Float32Array, first: number, 
         sum = (sum + now[p + 1] - source[p + 1] + now[q] - source[q] + now[q + 1] - source[q + 1]) / 4;
       }
       block[k++] = sum;
+      square += sum * sum;
     }
   }
+  // No frequency is stronger than all samples together.
+  if (square < least * least) return;
   forward(block);
   let beyond = 0;
   for (let k = 0; k < 64; k++) {
