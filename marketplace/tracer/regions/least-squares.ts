@@ -25,9 +25,9 @@ export function spline(
     normal[k * knots + k + 1] += near * far;
     normal[(k + 1) * knots + k] += near * far;
     normal[(k + 1) * knots + k + 1] += far * far;
-    for (let c = 0; c < 4; c++) {
-      right[k * 4 + c] += near * colours[i * 4 + c];
-      right[(k + 1) * 4 + c] += far * colours[i * 4 + c];
+    for (let c = i * 4, to = k * 4, end = to + 4; to < end; c++, to++) {
+      right[to] += near * colours[c];
+      right[to + 4] += far * colours[c];
     }
   }
   // A knot that no sample is near must not run away.
@@ -43,9 +43,9 @@ export function spline(
     const at = place(distance[i]);
     const k = Math.floor(at);
     const far = at - k;
-    for (let c = 0; c < 4; c++) {
-      const made = stops[k * 5 + 1 + c] * (1 - far) + stops[(k + 1) * 5 + 1 + c] * far;
-      error += (made - colours[i * 4 + c]) ** 2;
+    for (let c = i * 4, of = k * 5 + 1, end = of + 4; of < end; c++, of++) {
+      const off = stops[of] * (1 - far) + stops[of + 5] * far - colours[c];
+      error += off * off;
     }
   }
   return { stops, error };
@@ -58,9 +58,8 @@ export function solve(a: Float64Array, b: Float64Array, n: number, columns: numb
     for (let i = k + 1; i < n; i++) if (Math.abs(a[i * n + k]) > Math.abs(a[pivot * n + k])) pivot = i;
     if (Math.abs(a[pivot * n + k]) < 1e-9) return false;
     if (pivot !== k) {
-      for (let j = 0; j < n; j++) [a[k * n + j], a[pivot * n + j]] = [a[pivot * n + j], a[k * n + j]];
-      for (let j = 0; j < columns; j++)
-        [b[k * columns + j], b[pivot * columns + j]] = [b[pivot * columns + j], b[k * columns + j]];
+      for (let j = 0; j < n; j++) swap(a, k * n + j, pivot * n + j);
+      for (let j = 0; j < columns; j++) swap(b, k * columns + j, pivot * columns + j);
     }
     for (let i = 0; i < n; i++) {
       if (i === k) continue;
@@ -72,4 +71,10 @@ export function solve(a: Float64Array, b: Float64Array, n: number, columns: numb
   }
   for (let k = 0; k < n; k++) for (let j = 0; j < columns; j++) b[k * columns + j] /= a[k * n + k];
   return true;
+}
+
+function swap(numbers: Float64Array, i: number, j: number): void {
+  const kept = numbers[i];
+  numbers[i] = numbers[j];
+  numbers[j] = kept;
 }

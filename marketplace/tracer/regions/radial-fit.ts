@@ -68,9 +68,16 @@ function fitRound({ x, y, colours }: Samples, costOf: (error: number, knots: num
   const start = paraboloidCentre(x, y, colours);
   if (!start) return null;
   const { cx, cy } = bestCentre(start, x, y, colours);
-  const distance = x.map((px, i) => Math.sqrt((px - cx) ** 2 + (y[i] - cy) ** 2));
-  const r = distance.reduce((most, d) => Math.max(most, d), 1);
-  const inner = distance.reduce((least, d) => Math.min(least, d), r);
+  const distance = new Float64Array(x.length);
+  let r = 1;
+  for (let i = 0; i < distance.length; i++) {
+    const u = x[i] - cx;
+    const v = y[i] - cy;
+    distance[i] = Math.sqrt(u * u + v * v);
+    if (distance[i] > r) r = distance[i];
+  }
+  let inner = r;
+  for (let i = 0; i < distance.length; i++) if (distance[i] < inner) inner = distance[i];
   let best: Fit | null = null;
   for (const [knots, end] of knotPlaces) {
     const { stops, error } = spline(distance, colours, { from: inner, to: inner + (r - inner) * end, count: knots }, r);
@@ -116,12 +123,20 @@ function alongWay(
   counts: readonly number[] = straightKnots,
 ): Fit {
   const [dx, dy] = [Math.cos(angle), Math.sin(angle)];
-  const along = x.map((px, i) => px * dx + y[i] * dy);
-  const from = along.reduce((least, t) => Math.min(least, t), Number.POSITIVE_INFINITY);
-  const r = along.reduce((most, t) => Math.max(most, t), from + 1) - from;
+  const along = new Float64Array(x.length);
+  let from = Number.POSITIVE_INFINITY;
+  let sum = 0;
+  for (let i = 0; i < along.length; i++) {
+    along[i] = x[i] * dx + y[i] * dy;
+    sum = sum + x[i] * dy - y[i] * dx;
+    if (along[i] < from) from = along[i];
+  }
+  let to = from + 1;
+  for (let i = 0; i < along.length; i++) if (along[i] > to) to = along[i];
+  const r = to - from;
   for (let i = 0; i < along.length; i++) along[i] -= from;
   // On the line through the middle of the samples.
-  const aside = x.reduce((sum, px, i) => sum + px * dy - y[i] * dx, 0) / x.length;
+  const aside = sum / x.length;
   const [cx, cy] = [from * dx + aside * dy, from * dy - aside * dx];
   const fits = counts.map((knots): Fit => {
     const { stops, error } = spline(along, colours, { from: 0, to: r, count: knots }, r);
@@ -133,12 +148,19 @@ function alongWay(
 /** The direction in which the channels together change most, radians; null where they hardly do. */
 function steepest({ x, y, colours }: Samples): number | null {
   const n = x.length;
-  const mx = x.reduce((sum, v) => sum + v, 0) / n;
-  const my = y.reduce((sum, v) => sum + v, 0) / n;
+  let mx = 0;
+  let my = 0;
+  for (let i = 0; i < n; i++) {
+    mx += x[i];
+    my += y[i];
+  }
+  mx /= n;
+  my /= n;
   let [xx, xy, yy] = [1, 0, 1];
   const [cx, cy] = [new Float64Array(4), new Float64Array(4)];
   for (let i = 0; i < n; i++) {
-    const [u, v] = [x[i] - mx, y[i] - my];
+    const u = x[i] - mx;
+    const v = y[i] - my;
     xx += u * u;
     xy += u * v;
     yy += v * v;
@@ -165,7 +187,10 @@ export function radialError(radial: Radial, samples: Int32Array, pixels: Uint8Ar
   let sum = 0;
   for (const p of samples) {
     radialColour(radial, (p % width) + 0.5, Math.floor(p / width) + 0.5, colour);
-    for (let c = 0; c < 4; c++) sum += (colour[c] - pixels[p * 4 + c]) ** 2;
+    for (let c = 0; c < 4; c++) {
+      const off = colour[c] - pixels[p * 4 + c];
+      sum += off * off;
+    }
   }
   return sum;
 }
@@ -264,13 +289,18 @@ const ring = new Float64Array(bins * 9);
 function ringSpread(cx: number, cy: number, x: Float64Array, y: Float64Array, colours: Float64Array): number {
   const n = x.length;
   let most = 1;
-  for (let i = 0; i < n; i++) most = Math.max(most, (x[i] - cx) ** 2 + (y[i] - cy) ** 2);
+  for (let i = 0; i < n; i++) {
+    const u = x[i] - cx;
+    const v = y[i] - cy;
+    most = Math.max(most, u * u + v * v);
+  }
   const scale = bins / (Math.sqrt(most) * 1.0001);
   ring.fill(0);
   let squares = 0;
   for (let i = 0; i < n; i++) {
-    const d = Math.sqrt((x[i] - cx) ** 2 + (y[i] - cy) ** 2) * scale;
-    const at = Math.floor(d) * 9;
+    const u = x[i] - cx;
+    const v = y[i] - cy;
+    const at = Math.floor(Math.sqrt(u * u + v * v) * scale) * 9;
     ring[at] += 1;
     for (let c = 0; c < 4; c++) {
       const v = colours[i * 4 + c];
