@@ -241,7 +241,11 @@ function endsHere(areas: Int32Array, area: number, at: number, step: number, str
 
 /** How much of a pixel the inner colour covers, 0..1. */
 function coverage(pixels: Uint8Array, pixel: number, span: number): number {
-  let dot = 0;
-  for (let c = 0, i = pixel * 4; c < 4; c++, i++) dot += (pixels[i] - outer[c]) * (inner[c] - outer[c]);
+  const i = pixel * 4;
+  const dot =
+    (pixels[i] - outer[0]) * (inner[0] - outer[0]) +
+    (pixels[i + 1] - outer[1]) * (inner[1] - outer[1]) +
+    (pixels[i + 2] - outer[2]) * (inner[2] - outer[2]) +
+    (pixels[i + 3] - outer[3]) * (inner[3] - outer[3]);
   return Math.max(0, Math.min(1, dot / span));
 }

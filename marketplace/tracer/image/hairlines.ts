@@ -18,8 +18,10 @@ export function strengthenHairlines(pixels: Uint8Array, width: number, height: n
   for (let pass = 0; pass < passesMax; pass++) {
     const changes: number[] = [];
     for (let i = 0; i < links.length; i += 3) {
-      const [p, across, span] = [links[i], links[i + 1], links[i + 2]];
+      const p = links[i];
       if (changed[p] !== pass) continue;
+      const across = links[i + 1];
+      const span = links[i + 2];
       const q = strongest(pixels, p, across, span, width);
       if (q >= 0) changes.push(p, words[q], across, span);
     }
@@ -92,10 +94,14 @@ function considerRidge(pixels: Uint8Array, p: number, step: number, span: number
 
 /** Whether two pixels differ enough in any channel for one to be line and the other ground. */
 function stands(pixels: Uint8Array, p: number, q: number): boolean {
-  for (let c = 0, i = p * 4, j = q * 4; c < 4; c++, i++, j++) {
-    if (Math.abs(pixels[i] - pixels[j]) >= 20) return true;
-  }
-  return false;
+  const i = p * 4;
+  const j = q * 4;
+  return (
+    Math.abs(pixels[i] - pixels[j]) >= 20 ||
+    Math.abs(pixels[i + 1] - pixels[j + 1]) >= 20 ||
+    Math.abs(pixels[i + 2] - pixels[j + 2]) >= 20 ||
+    Math.abs(pixels[i + 3] - pixels[j + 3]) >= 20
+  );
 }
 
 /** How far `p` stands out from two like grounds, squared; 0 when they are not alike. */

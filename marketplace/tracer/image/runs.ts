@@ -11,7 +11,7 @@ export function runsOf(values: Int32Array, width: number, height: number): Runs 
   let begins: Int32Array = new Int32Array(1 << 12);
   let count = 0;
   for (let y = 0, p = 0; y < height; y++) {
-    if (begins.length - count <= width) begins = grown(begins, count + width);
+    if (begins.length - count <= width) begins = withRoom(begins, width + 1);
     rows[y] = count;
     for (const end = p + width; p < end; ) {
       const value = values[p];
@@ -25,9 +25,10 @@ export function runsOf(values: Int32Array, width: number, height: number): Runs 
   return { begins: begins.subarray(0, count + 1), rows };
 }
 
-function grown(begins: Int32Array, least: number): Int32Array {
-  const longer = new Int32Array(Math.max(2 * begins.length, 2 * least));
-  longer.set(begins);
+/** The same numbers with room for so many more. */
+export function withRoom(numbers: Int32Array, more: number): Int32Array<ArrayBuffer> {
+  const longer = new Int32Array(2 * (numbers.length + more));
+  longer.set(numbers);
   return longer;
 }
 

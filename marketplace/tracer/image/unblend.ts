@@ -86,17 +86,18 @@ function replaceBlends(out: Uint8Array, blends: Blends, width: number): void {
   const words = asWords(out);
   const { is, at } = blends;
   let left = 0;
-  const resolved: number[] = [];
+  let resolved = 0;
+  const pure = new Int32Array(blends.count);
   for (let n = 0; n < blends.count; n++) {
     const p = at[n];
     const best = nearestPure(out, is, p, width);
     if (best < 0) at[left++] = p;
     else {
       words[p] = words[best];
-      resolved.push(p);
+      pure[resolved++] = p;
     }
   }
-  for (const p of resolved) is[p] = 0;
+  for (let n = 0; n < resolved; n++) is[pure[n]] = 0;
   blends.count = left;
 }
 
@@ -122,14 +123,19 @@ function ridge(pixels: Uint8Array, p: number, width: number): number {
   for (let k = 0; k < 4; k++) {
     const step = (k === 0 ? 1 : width + k - 2) * 4;
     let dot = 0;
-    for (let i = p * 4; i < p * 4 + 4; i++) dot += (pixels[i] - pixels[i - step]) * (pixels[i] - pixels[i + step]);
+    for (let i = p * 4, end = i + 4; i < end; i++) {
+      const here = pixels[i];
+      dot += (here - pixels[i - step]) * (here - pixels[i + step]);
+    }
     if (dot > most) most = dot;
   }
   return most;
 }
 
 function squaredDistance(pixels: Uint8Array, a: number, b: number): number {
-  let sum = 0;
-  for (let c = 0; c < 4; c++) sum += (pixels[a + c] - pixels[b + c]) ** 2;
-  return sum;
+  const r = pixels[a] - pixels[b];
+  const g = pixels[a + 1] - pixels[b + 1];
+  const u = pixels[a + 2] - pixels[b + 2];
+  const o = pixels[a + 3] - pixels[b + 3];
+  return r * r + g * g + u * u + o * o;
 }

@@ -1,4 +1,5 @@
 import { type Colour, opaqueMin } from "../drawing.ts";
+import { eachRun } from "../image/runs.ts";
 import type { Settings } from "../options.ts";
 import { type Background, type Beneath, findBackground } from "./background.ts";
 import { moments, plane, type Segmented, stride } from "./colour-model.ts";
@@ -61,25 +62,32 @@ export function regrouped(areas: Areas, labels: Int32Array, source?: readonly nu
 /** The areas of a map, each as that of the others which `from` names. */
 function described(areas: Areas, joined: AreaMap, from: Int32Array): Areas {
   const { paints, planes, sums, sloped, radials, opaque, empty, background, tones, palette } = areas;
-  const picked = (values: Uint8Array) => Uint8Array.from(from, (a) => values[a]);
+  const picked = (values: Uint8Array) => {
+    const out = new Uint8Array(from.length);
+    for (let i = 0; i < out.length; i++) out[i] = values[from[i]];
+    return out;
+  };
   const joinedPlanes = new Float64Array(joined.count * 12);
   // Moments are asked of sloped areas only, and those are never joined.
   const joinedSums = new Float64Array(joined.count * stride);
+  const joinedRadials = new Map<number, Radial | Field>();
   for (let i = 0; i < from.length; i++) {
     const a = from[i];
-    joinedPlanes.set(planes.subarray(a * 12, a * 12 + 12), i * 12);
-    joinedSums.set(sums.subarray(a * stride, a * stride + stride), i * stride);
+    for (let k = 0; k < 12; k++) joinedPlanes[i * 12 + k] = planes[a * 12 + k];
+    for (let k = 0; k < stride; k++) joinedSums[i * stride + k] = sums[a * stride + k];
+    const radial = radials.size > 0 && radials.get(a);
+    if (radial) joinedRadials.set(i, radial);
   }
   return {
     map: joined,
     planes: joinedPlanes,
     sums: joinedSums,
     sloped: picked(sloped),
-    radials: new Map(Array.from(from, (a, i) => [i, radials.get(a)!] as const).filter(([, radial]) => radial)),
+    radials: joinedRadials,
     opaque: picked(opaque),
     empty: picked(empty),
     background: background && { ...background, areas: picked(background.areas) },
-    paints: Int32Array.from(from, (a) => paints[a]),
+    paints: from.map((a) => paints[a]),
     tones: from.length > 0 && tones.length > 0 ? Array.from(from, (a) => tones[a]) : [],
     palette,
   };
@@ -100,7 +108,7 @@ function describeEach(
   const tones: (Colour | null)[] = [];
   const worth = { gainMin: slopeWorth * settings.lambda, first: settings.gradients ? 0 : 3 };
   const anyWorth = { ...worth, gainMin: 0 };
-  const radials = radialAreas(map, picture.labels, gradients);
+  const radials = radialAreas(map, picture, gradients);
   for (let a = 0; a < count; a++) {
     const gradient = radials.get(a);
     const radial = gradient && isRadial(gradient) ? gradient : null;
@@ -156,19 +164,17 @@ function paintIn({ r, g, b }: Colour, planes: Float64Array, area: number, opaque
 
 function radialAreas(
   map: AreaMap,
-  labels: Int32Array,
+  { labels, runs }: Segmented,
   gradients: ReadonlyMap<number, Radial | Field>,
 ): Map<number, Radial | Field> {
   const radials = new Map<number, Radial | Field>();
   if (gradients.size === 0) return radials;
-  const { flat } = map;
-  for (let p = 0, label = -1, area = -1; p < labels.length; p++) {
-    if (labels[p] === label && flat[p] === area) continue;
-    label = labels[p];
-    area = flat[p];
-    const radial = gradients.get(label);
-    if (radial) radials.set(area, radial);
-  }
+  let run = 0;
+  eachRun(runs, (begin) => {
+    while (map.runs.begins[run + 1] <= begin) run++;
+    const radial = gradients.get(labels[begin]);
+    if (radial) radials.set(map.areaOf[run], radial);
+  });
   return radials;
 }
 

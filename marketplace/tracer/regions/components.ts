@@ -134,9 +134,16 @@ class PixelMap implements AreaMap {
     const { begins, rows } = this.runs;
     const row = width + 2 * border;
     const out = new Int32Array(row * (height + 2 * border));
-    if (border > 0) out.fill(outside);
+    for (let side = 0; side < border; side++) {
+      out.fill(outside, side * row, (side + 1) * row);
+      out.fill(outside, (height + border + side) * row, (height + border + side + 1) * row);
+    }
     for (let y = 0, r = 0; y < height; y++) {
       const shift = (row + 1) * border + 2 * border * y;
+      for (let side = 1; side <= border; side++) {
+        out[shift + y * width - side] = outside;
+        out[shift + (y + 1) * width - 1 + side] = outside;
+      }
       for (; r < rows[y + 1]; r++) {
         fillRun(out, areaOf[r], begins[r] + shift, begins[r + 1] + shift);
       }

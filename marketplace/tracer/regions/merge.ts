@@ -3,7 +3,7 @@ import { eachRun, fillRun, type Runs, runsOf, valuesOf } from "../image/runs.ts"
 import { type AreaGraph, neighbours } from "./area-graph.ts";
 import { moments, planeError, stride, unionError } from "./colour-model.ts";
 import { Heap } from "./heap.ts";
-import { find } from "./union-find.ts";
+import { eachAlone, find } from "./union-find.ts";
 
 export interface MergeInput {
   readonly pixels: Uint8Array;
@@ -57,7 +57,7 @@ export class Merging {
     this.sums = moments(pixels, width, runs, valuesOf(runs, labels), count);
     this.errors = new Float64Array(count);
     for (let i = 0; i < count; i++) this.errors[i] = planeError(this.sums, i);
-    this.parent = Int32Array.from({ length: count }, (_, i) => i);
+    this.parent = eachAlone(count);
     this.versions = new Int32Array(count);
     this.joined = new Int32Array(count * 2);
     this.borders = new Float64Array(count);
@@ -113,7 +113,7 @@ export class Merging {
 
   /** A label per first area after the first `merges` merges, numbered in the order of the first areas. */
   names(merges: number): Int32Array {
-    const parent = Int32Array.from({ length: this.count }, (_, i) => i);
+    const parent = eachAlone(this.count);
     for (let m = 0; m < merges; m++) parent[this.joined[m * 2 + 1]] = this.joined[m * 2];
     const names = new Int32Array(this.count).fill(-1);
     for (let i = 0, next = 0; i < names.length; i++) {
@@ -137,7 +137,8 @@ export class Merging {
     }
     const sums = new Float64Array((count - merges) * stride);
     for (let i = 0; i < count; i++) {
-      if (this.parent[i] === i) sums.set(this.sums.subarray(i * stride, (i + 1) * stride), names[i] * stride);
+      if (this.parent[i] !== i) continue;
+      for (let k = 0; k < stride; k++) sums[names[i] * stride + k] = this.sums[i * stride + k];
     }
     return { labels, sums };
   }

@@ -1,7 +1,7 @@
 import { eachOverlap } from "../image/runs.ts";
 import { stride } from "./colour-model.ts";
 import type { AreaMap } from "./components.ts";
-import { find, unite } from "./union-find.ts";
+import { eachAlone, find, unite } from "./union-find.ts";
 
 /**
  * Gives small flat areas the colour of a larger one nearby in colour where the loss is less than the bytes saved: they
@@ -82,7 +82,7 @@ function addPaint(planes: Float64Array, bins: Bins, area: number): void {
 export function groupsOfOnePaint(map: AreaMap, paints: Int32Array): Int32Array | null {
   if (paints.every((paint, a) => paint < 0 || paint === a)) return null;
   const { flat, runs, areaOf, width, count } = map;
-  const groups = Int32Array.from({ length: count }, (_, a) => a);
+  const groups = eachAlone(count);
   let found = false;
   const touch = (a: number, b: number) => {
     if (a === b || paints[a] < 0 || paints[a] !== paints[b]) return;

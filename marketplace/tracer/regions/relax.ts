@@ -1,4 +1,4 @@
-import { runsOf } from "../image/runs.ts";
+import { runsOf, withRoom } from "../image/runs.ts";
 import { plane, type Segmented, stride } from "./colour-model.ts";
 
 /**
@@ -20,14 +20,15 @@ export function relaxBorders(picture: Omit<Segmented, "runs">, lambda: number): 
   const queued = new Uint8Array(labels.length);
   for (let pass = 0; pass < passesMax && active.length > 0; pass++) {
     const next: number[] = [];
-    for (const p of active) {
+    for (let i = 0; i < active.length; i++) {
+      const p = active[i];
       queued[p] = 0;
       const best = better(state, p);
       if (best === labels[p]) continue;
       labels[p] = best;
       queueBlock(p, state, queued, next);
     }
-    active = next;
+    active = Int32Array.from(next);
   }
   return { ...picture, runs: runsOf(labels, width, height) };
 }
@@ -59,19 +60,22 @@ function inside(p: number, width: number, height: number): boolean {
   return x > 0 && x < width - 1 && p >= width && p < width * (height - 1);
 }
 
-function borderPixels(labels: Int32Array, width: number, height: number): number[] {
-  const found: number[] = [];
+function borderPixels(labels: Int32Array, width: number, height: number): Int32Array {
+  let found = new Int32Array(1 << 12);
+  let count = 0;
   for (let y = 1; y < height - 1; y++) {
+    if (found.length - count < width) found = withRoom(found, width);
     const end = (y + 1) * width - 1;
     let left = labels[y * width];
     let here = labels[y * width + 1];
     let right = here;
     for (let p = y * width + 1; p < end; p++, left = here, here = right) {
       right = labels[p + 1];
-      if (left !== here || right !== here || labels[p - width] !== here || labels[p + width] !== here) found.push(p);
+      if (left !== here || right !== here || labels[p - width] !== here || labels[p + width] !== here)
+        found[count++] = p;
     }
   }
-  return found;
+  return found.subarray(0, count);
 }
 
 /** The label among the pixel's own and its four neighbours' under which it costs least. */
@@ -100,8 +104,10 @@ function better(state: State, p: number): number {
 
 function missed({ planes, clean }: State, label: number, p: number, x: number, y: number): number {
   let sum = 0;
-  for (let c = 0, i = label * 12, j = p * 4; c < 4; c++, i += 3, j++)
-    sum += (clean[j] - planes[i] - planes[i + 1] * x - planes[i + 2] * y) ** 2;
+  for (let c = 0, i = label * 12, j = p * 4; c < 4; c++, i += 3, j++) {
+    const off = clean[j] - planes[i] - planes[i + 1] * x - planes[i + 2] * y;
+    sum += off * off;
+  }
   return sum;
 }
 

@@ -54,17 +54,17 @@ function smallAreas({ labels, runs, sums, gradients }: StrokesInput) {
   const small = new Uint8Array(count);
   for (let a = 0; a < count; a++) small[a] = sums[a * stride] <= strokePxMax && !gradients.has(a) ? 1 : 0;
   const begins = new Int32Array(count + 1);
-  const found: number[] = [];
   eachRun(runs, (begin, end) => {
     const a = labels[begin];
-    if (small[a] === 0) return;
-    for (let p = begin; p < end; p++) found.push(p);
-    begins[a + 1] += end - begin;
+    if (small[a] === 1) begins[a + 1] += end - begin;
   });
   for (let a = 0; a < count; a++) begins[a + 1] += begins[a];
   const place = begins.slice();
-  const at = new Int32Array(found.length);
-  for (const p of found) at[place[labels[p]]++] = p;
+  const at = new Int32Array(begins[count]);
+  eachRun(runs, (begin, end) => {
+    const a = labels[begin];
+    if (small[a] === 1) for (let p = begin; p < end; p++) at[place[a]++] = p;
+  });
   return { at, begins, small };
 }
 

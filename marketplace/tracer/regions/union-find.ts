@@ -8,6 +8,13 @@ export function find(parent: Int32Array, p: number): number {
   return at;
 }
 
+/** So many members, each a set of its own. */
+export function eachAlone(count: number): Int32Array<ArrayBuffer> {
+  const parent = new Int32Array(count);
+  for (let p = 0; p < count; p++) parent[p] = p;
+  return parent;
+}
+
 /** Joins the sets of two members; the lesser root stays one. */
 export function unite(parent: Int32Array, p: number, q: number): void {
   const a = find(parent, p);
