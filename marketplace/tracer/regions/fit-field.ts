@@ -28,13 +28,18 @@ export function sheetOf({ pixels, width, members, left, top, right, bottom }: Fi
   const down = Math.max(2, Math.min(pointsMax, Math.round((bottom - top) / stepMin)));
   const counts = new Float32Array(across * down);
   const values = [0, 1, 2].map(() => new Float32Array(across * down));
+  const [red, green, blue] = values;
+  const columns = new Int32Array(right - left);
+  for (let x = 0; x < columns.length; x++) columns[x] = Math.floor((x * across) / (right - left));
   for (let y = top; y < bottom; y++) {
     const row = Math.floor(((y - top) * down) / (bottom - top)) * across;
     for (let x = left, p = y * width + left; x < right; x++, p++) {
       if (members[p] === 0) continue;
-      const s = row + Math.floor(((x - left) * across) / (right - left));
+      const s = row + columns[x - left];
       counts[s]++;
-      for (let c = 0; c < 3; c++) values[c][s] += pixels[p * 4 + c];
+      red[s] += pixels[p * 4];
+      green[s] += pixels[p * 4 + 1];
+      blue[s] += pixels[p * 4 + 2];
     }
   }
   const known = Uint8Array.from(counts, (n) => (n > 0 ? 1 : 0));
@@ -48,13 +53,17 @@ export function sheetOf({ pixels, width, members, left, top, right, bottom }: Fi
 const stepMin = 3;
 const pointsMax = 240;
 
-/** The field that misses a sheet's points by at most about `tolerance` levels, in lines of one direction. */
+/**
+ * The field that misses a sheet's points by at most about `tolerance` levels, in lines of one direction; null where it has
+ * more lines and places, all together, than is worth it.
+ */
 export function fitField(
   sheet: Sheet,
   { left, top, right, bottom }: FieldPixels,
   direction: Field["direction"],
   tolerance: number,
-): Field {
+  isTooMuch: (lines: number, places: number) => boolean,
+): Field | null {
   const turned = direction === "down";
   const [count, length] = turned ? [sheet.across, sheet.down] : [sheet.down, sheet.across];
   const [lineStep, step] = turned ? [1, sheet.across] : [sheet.across, 1];
@@ -73,7 +82,11 @@ export function fitField(
     }
     return most;
   });
-  const lines = kept.map((line): Line => {
+  // A line has two places at least.
+  let total = 2 * kept.length;
+  const lines: Line[] = [];
+  for (const line of kept) {
+    if (isTooMuch(kept.length, total)) return null;
     const places = knots(length, tolerance, (i, j, k) => {
       let most = 0;
       const t = (k - i) / (j - i);
@@ -82,13 +95,14 @@ export function fitField(
       }
       return most;
     });
-    return {
-      at: atPoint(line, count, from, to),
+    total += places.length - 2;
+    lines.push({
+      at: Math.round(atPoint(line, count, from, to)),
       places: places.map((k) => Math.round(atPoint(k, length, begin, end))),
       colours: places.flatMap((k) => [0, 1, 2].map((c) => value(line, k, c))),
-    };
-  });
-  return { direction, left, top, right, bottom, lines: lines.map((line) => ({ ...line, at: Math.round(line.at) })) };
+    });
+  }
+  return isTooMuch(kept.length, total) ? null : { direction, left, top, right, bottom, lines };
 }
 
 /** Where a point lies: in the middle of what it is the mean of, the first and the last at the borders. */

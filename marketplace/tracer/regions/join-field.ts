@@ -5,7 +5,7 @@ import { type Field, fieldColour, isRadial } from "./field.ts";
 import { type FieldPixels, fitField, sheetOf } from "./fit-field.ts";
 import { PairTable } from "./pair-table.ts";
 import { type Radial, radialError } from "./radial-fit.ts";
-import { find, unite } from "./union-find.ts";
+import { eachAlone, find, unite } from "./union-find.ts";
 
 /**
  * Step 3d: joins neighbours that pass smoothly into each other where they are together a field of colour (field.ts) at less
@@ -58,14 +58,15 @@ function bestField(window: FieldPixels, size: number, lambda: number, most: numb
   const sheet = sheetOf(window);
   let best: Field | null = null;
   let least = most;
+  const bytesOf = (lines: number, places: number) => (lines * lineWorth + places * placeWorth) * lambda;
   for (const direction of ["across", "down"] as const) {
     for (const tolerance of tolerances) {
-      const field = fitField(sheet, window, direction, tolerance);
-      const places = field.lines.reduce((sum, line) => sum + line.places.length, 0);
-      const bytes = (field.lines.length * lineWorth + places * placeWorth) * lambda;
+      const isTooMuch = (lines: number, places: number) => bytesOf(lines, places) >= least;
+      const field = fitField(sheet, window, direction, tolerance, isTooMuch);
       // A finer one is larger still.
-      if (bytes >= least) break;
-      const cost = bytes + meanError(field, window) * size;
+      if (!field) break;
+      const places = field.lines.reduce((sum, line) => sum + line.places.length, 0);
+      const cost = bytesOf(field.lines.length, places) + meanError(field, window) * size;
       if (cost >= least) continue;
       least = cost;
       best = field;
@@ -160,7 +161,7 @@ class Meetings {
 
   smoothlyJoined(): Int32Array {
     const { sums, count } = this;
-    const parent = Int32Array.from({ length: count }, (_, a) => a);
+    const parent = eachAlone(count);
     for (let at = 0; at < sums.length; at += 5) {
       const length = sums[at + 2];
       if (sums[at + 3] > Math.min(smoothMax, stepMax + steeperMax * (sums[at + 4] / length)) * length) continue;
