@@ -8,9 +8,15 @@ export type Fate = "pass" | "lose-answer" | "lose-call" | "hold";
 
 /**
  * What else may happen to a JSON-RPC call: a 429 in its place, or carried out and answered with `null` or as a node
- * does that has seen the same transaction before, or another one with its nonce.
+ * does that has seen the same transaction before, or another one with its nonce, or that tells what a contract reverted with.
  */
-type RpcFate = Fate | "refuse" | "null" | "nonce-too-low" | "underpriced";
+type RpcFate = Fate | "refuse" | "null" | keyof typeof errors;
+
+const errors = {
+  "nonce-too-low": { code: -32003, message: "nonce too low" },
+  underpriced: { code: -32003, message: "replacement transaction underpriced" },
+  reverted: { code: 3, message: "execution reverted: insufficient funds, nonce too low", data: "0x08c379a0" },
+};
 
 /** A JSON-RPC proxy that stands between a daemon and its node and misbehaves as told. */
 export async function startRpcProxy(upstream: string): Promise<RpcProxy> {
@@ -62,9 +68,8 @@ export interface RpcProxy {
 
 function distorted(answer: { id: number }, fate: RpcFate | undefined): object {
   if (fate === "null") return { jsonrpc: "2.0", id: answer.id, result: null };
-  if (fate !== "nonce-too-low" && fate !== "underpriced") return answer;
-  const message = fate === "underpriced" ? "replacement transaction underpriced" : "nonce too low";
-  return { jsonrpc: "2.0", id: answer.id, error: { code: -32003, message } };
+  const error = errors[fate as keyof typeof errors];
+  return error ? { jsonrpc: "2.0", id: answer.id, error } : answer;
 }
 
 async function forward(upstream: string, calls: unknown[]): Promise<Array<{ id: number }>> {

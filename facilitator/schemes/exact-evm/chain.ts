@@ -9,7 +9,7 @@ import {
 } from "./eip3009.ts";
 import { addressWord, type Hex, isEmpty } from "./hex.ts";
 import type { EvmPayment } from "./payload.ts";
-import { type JsonRpc, RpcError, RpcUnreachableError } from "./rpc.ts";
+import { isOfContract, type JsonRpc, RpcError, RpcUnreachableError } from "./rpc.ts";
 import type { Receipt } from "./transfers.ts";
 
 /** Everything the scheme asks an EVM node. Throws RpcUnreachableError when the node does not answer. */
@@ -224,7 +224,7 @@ export interface GasFees {
 }
 
 /** The node's own word about the account that would pay; a contract can put the same words into its revert only. */
-function isAboutSender({ code, data, message }: RpcError): boolean {
-  if (code === 3 || data !== undefined || /revert/i.test(message)) return false;
-  return /insufficient funds|max fee per gas|base fee/i.test(message);
+function isAboutSender(error: RpcError): boolean {
+  if (isOfContract(error) || error.data !== undefined) return false;
+  return /insufficient funds|max fee per gas|base fee/i.test(error.message);
 }

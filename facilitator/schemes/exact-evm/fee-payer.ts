@@ -13,7 +13,7 @@ import { maintainNonces } from "./maintain-nonces.ts";
 import { NonceGaps } from "./nonce-gaps.ts";
 import { Nonces } from "./nonces.ts";
 import { authorizationOf, type EvmPayment } from "./payload.ts";
-import { RpcError } from "./rpc.ts";
+import { isOfContract, RpcError } from "./rpc.ts";
 import { type RightToSend, signBatch } from "./sign-batch.ts";
 import { EvmSigner } from "./signer.ts";
 
@@ -152,13 +152,17 @@ export class EvmFeePayer {
     this.#queue.unshift(...left.filter((job) => !isOver(job)));
   }
 
-  /** Only a refusal that a node's pool is known to give proves that a transaction was not sent. */
+  /**
+   * Only a refusal that a node's pool is known to give proves that a transaction was not sent. A node that runs it first tells what a
+   * contract reverted with, in the contract's own words.
+   */
   async #deliver(job: Job, raw: Buffer, hash: Hex, nonce: bigint): Promise<Sending | undefined> {
     try {
       await this.#needs.chain.send(raw);
       return { transaction: hash };
     } catch (error) {
-      if (!(error instanceof RpcError) || !poolRefusal.test(error.message)) return { transaction: hash };
+      if (!(error instanceof RpcError) || isOfContract(error) || !poolRefusal.test(error.message))
+        return { transaction: hash };
       this.#needs.log.warn(
         { err: error, address: this.address, nonce: Number(nonce) },
         "the node refused a transaction",

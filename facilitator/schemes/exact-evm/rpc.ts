@@ -98,6 +98,11 @@ export class RpcError extends Error {
   }
 }
 
+/** Whether it is what a contract reverted with, whose words are its own. */
+export function isOfContract({ code, message }: RpcError): boolean {
+  return code === 3 || /revert/i.test(message);
+}
+
 /** No answer: the call may or may not have been carried out. Carries no URL, since URLs hold keys. */
 export class RpcUnreachableError extends NetworkAwayError {
   override readonly name = "RpcUnreachableError";

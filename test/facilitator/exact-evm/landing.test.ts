@@ -237,6 +237,16 @@ describe("our own transaction, of which the node says that its nonce is too low"
     expect(await payToHas(setting)).toBe(had + 10_000n);
   });
 
+  test("what a contract says when a transaction is handed in is not taken for the node's word about the fee payer", async ({
+    setting,
+    proxy,
+    facilitator,
+  }) => {
+    const bodies = [await pay(setting), await pay(setting)];
+    proxy.behave((method) => (method === "eth_sendRawTransaction" ? "reverted" : "pass"));
+    for (const body of bodies) expect((await facilitator.settle(body)).body).toMatchObject({ success: true });
+  });
+
   test("our own transaction whose nonce the node calls too low is pending while its receipt is late, never sent a second time or said to have moved nothing", async ({
     setting,
     proxy,
