@@ -18,7 +18,8 @@ export function createEvents(log: Log, metrics: Metrics, { recordRefusal, record
       // A network that is not served has a name of the caller's choice.
       const network = refusal.refused === "invalid_network" ? "" : (request?.network ?? "");
       count(kind, network, "refused", refusal.refused, totalMs);
-      log.info({ event: "refused", kind, network: request?.network, payer, reason: refusal.refused });
+      const named = request?.network.slice(0, networkLengthMax);
+      log.info({ event: "refused", kind, network: named, payer, reason: refusal.refused });
       if (request) recordRefusal({ kind, request, payer, reason: refusal.refused, totalMs: Math.round(totalMs) });
     },
     settlementEnded(network, payment, outcome, totalMs) {
@@ -60,6 +61,9 @@ export function createEvents(log: Log, metrics: Metrics, { recordRefusal, record
     },
   };
 }
+
+/** More than any network's name has. */
+const networkLengthMax = 100;
 
 interface Recorders {
   readonly recordRefusal: (refusal: RefusalRecord) => void;
