@@ -9,9 +9,8 @@ import { parse } from "../parse.ts";
 import { freePictureMax } from "./free-picture.ts";
 import { admitFreeTry, type FreeDrawing, type FreeTryNeeds, traceFree } from "./free-tries.ts";
 import { readUpload } from "./image-source.ts";
-import { freeTryRequest } from "./request.ts";
+import { freeTryRequest, traceOptions } from "./request.ts";
 import { svgShape } from "./shapes.ts";
-import { traceOptions } from "./trace-options.ts";
 
 const freeShape = covering<FreeDrawing>()(
   svgShape

@@ -14,8 +14,7 @@ import { compose } from "./compose.ts";
 import type { Party } from "./fair-queue.ts";
 import { readImage } from "./image-source.ts";
 import { shapePrompt, sizeOf, traceOptionsOf } from "./prompt.ts";
-import type { GenerateRequest, VectorizeRequest } from "./request.ts";
-import { traceOptions } from "./trace-options.ts";
+import { type GenerateRequest, traceOptions, type VectorizeRequest } from "./request.ts";
 import type { TracePool } from "./trace-pool.ts";
 import { vectorize } from "./vectorize.ts";
 

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { imageBytesMax, imagePixelsMax } from "../tracer/image/limits.ts";
+import { type TraceOptions, traceColours, traceModes, traceStyles } from "../tracer/options.ts";
 import { freePictureMax } from "./free-picture.ts";
 
 /** The largest image in base64, and the beginning of a data: URI. */
@@ -30,19 +31,19 @@ export const vectorizeRequest = z.object({
       `PNG, JPEG or WebP: an https URL, a data: URI or base64. At most ${imageBytesMax / 1e6} MB and ${imagePixelsMax / 1e6} megapixels.`,
     ),
   mode: z
-    .enum(["stacked", "cutout"])
+    .enum(traceModes)
     .default("stacked")
     .describe("cutout: no two shapes overlap, except for a hair along shared edges."),
   style: z
-    .enum(["auto", "logo", "icon", "lineart", "photo", "pixel"])
+    .enum(traceStyles)
     .default("auto")
     .describe(
       "What kind of picture it is; auto looks for itself. photo: a small poster; lineart: ink on white paper, shadows gone.",
     ),
-  colors: wholeFrom(2, 256)
+  colors: wholeFrom(traceColours.min, traceColours.max)
     .optional()
     .describe(
-      "At most so many colours, 2 to 256; as many as the image needs when left out. What is see-through stays so.",
+      `At most so many colours, ${traceColours.min} to ${traceColours.max}; as many as the image needs when left out. What is see-through stays so.`,
     ),
   simplify: z
     .number(share)
@@ -60,6 +61,12 @@ export const vectorizeRequest = z.object({
     .describe("One group per object, as a person would name them. With an API key only."),
   files,
 });
+
+/** Its options as the tracer names them. */
+export function traceOptions(request: Omit<VectorizeRequest, "image" | "files">): TraceOptions {
+  const { mode, style, colors, simplify, remove_background: removeBackground, layers } = request;
+  return { mode, style, simplify, removeBackground, layers, ...(colors === undefined ? {} : { colors }) };
+}
 
 /** Body of POST /api/svg/try. */
 export const freeTryRequest = vectorizeRequest.omit({ files: true }).extend({

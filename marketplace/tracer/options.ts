@@ -1,6 +1,8 @@
 export const traceModes = ["stacked", "cutout"] as const;
 export const traceStyles = ["auto", "logo", "icon", "lineart", "photo", "pixel"] as const;
 export const tracePresets = ["auto", "small", "hq"] as const;
+/** How many colours may be asked for. */
+export const traceColours = { min: 2, max: 256 } as const;
 
 /** The longest side of a picture that a page traces by itself (preview.ts), px. */
 export const previewSideMax = 256;
@@ -11,11 +13,11 @@ export interface TraceOptions {
   readonly mode?: (typeof traceModes)[number];
   readonly style?: (typeof traceStyles)[number];
   readonly preset?: (typeof tracePresets)[number];
-  /** Most colours, 2–256; areas are then of one colour each, and as see-through as they were. */
+  /** Most colours (`traceColours`); areas are then of one colour each, and as see-through as they were. */
   readonly colors?: number;
   /** 0 (default) keeps all detail the preset keeps, 1 keeps the least. */
   readonly simplify?: number;
-  /** `#rrggbb` colours, at most 256; only these are used, one to an area, in whatever opacity. */
+  /** `#rrggbb` colours, as many at most; only these are used, one to an area, in whatever opacity. */
   readonly palette?: readonly string[];
   readonly removeBackground?: boolean;
   /** One group per object instead of one per depth. */
@@ -66,9 +68,10 @@ export function settingsOf(options: TraceOptions): Settings {
   const preset = presets[options.preset ?? "auto"];
   const style = options.style ?? "auto";
   const simplify = inRange("simplify", options.simplify ?? 0, 0, 1);
-  const colors = options.colors === undefined ? null : inRange("colors", Math.floor(options.colors), 2, 256);
+  const { min, max } = traceColours;
+  const colors = options.colors === undefined ? null : inRange("colors", Math.floor(options.colors), min, max);
   const palette = options.palette ?? null;
-  if (palette && (palette.length < 1 || palette.length > 256)) throw new RangeError("palette: 1 to 256 colours");
+  if (palette && (palette.length < 1 || palette.length > max)) throw new RangeError(`palette: 1 to ${max} colours`);
   for (const colour of palette ?? []) {
     if (!/^#[0-9a-f]{6}$/i.test(colour)) throw new RangeError("palette: colours are written #rrggbb");
   }
@@ -83,7 +86,7 @@ export function settingsOf(options: TraceOptions): Settings {
     areaMin: Math.round(preset.areaMin * 8 ** simplify) * plain.areaMin,
     grid: preset.grid,
     gradients: style !== "lineart" && style !== "logo" && colors === null && palette === null,
-    colors: style === "lineart" && !palette ? Math.min(colors ?? 2, 256) : colors,
+    colors: style === "lineart" && !palette ? (colors ?? min) : colors,
     palette,
     removeBackground: options.removeBackground ?? false,
     objects: options.layers ?? false,
