@@ -164,7 +164,7 @@ describe("the e-mail address", () => {
     browser.post("/api/account/email/confirm", { token: tokenIn(link) });
   const addressOf = async (browser: Browser) => (await browser.get("/api/account/ways-in")).body.ways[0].name;
 
-  test("changes when the letter to the new one is answered, once however often; it signs in from then on, and the one before is told", async ({
+  test("changes when the e-mail to the new one is answered, once however often; it signs in from then on, and the one before is told", async ({
     market,
   }) => {
     const { db } = market.context;

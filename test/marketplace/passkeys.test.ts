@@ -115,7 +115,7 @@ test("a passkey is called as its holder likes, and by nobody else", async ({ mar
   expect((await browser.get("/api/account/ways-in")).body.ways[1].name).toBe("Blue key");
 });
 
-test("a passkey is added and removed within ten minutes of signing in alone, and its holder gets a letter of each", async ({
+test("a passkey is added and removed within ten minutes of signing in alone, and its holder gets an e-mail of each", async ({
   market,
 }) => {
   const { browser, id, handle } = await holder(market);

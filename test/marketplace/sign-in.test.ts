@@ -133,7 +133,7 @@ describe("by e-mail", () => {
     }
   });
 
-  test("nor by twenty-one letters in a day", async ({ deployed }) => {
+  test("somebody else's mail box is not filled by twenty-one e-mails in a day, either", async ({ deployed }) => {
     const email = newEmail();
     await deployed.context.db.query("insert into letters_sent (address, letters) values ($1, 19)", [email]);
     const ask = () => new Browser(deployed.url).post("/api/account/sign-in/email", { email });

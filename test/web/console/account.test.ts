@@ -24,7 +24,7 @@ describe("the page of the account", () => {
     expect([soon.status, soon.html.includes("can be changed again on")]).toEqual([409, true]);
   });
 
-  test("changes the address by a letter's link, which does nothing until its button is pressed, and no harm twice", async ({
+  test("changes the address by an e-mail's link, which does nothing until its button is pressed, and no harm twice", async ({
     market,
   }) => {
     const [person, other] = await Promise.all([newPerson(market), newPerson(market)]);
