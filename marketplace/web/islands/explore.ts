@@ -68,17 +68,29 @@ function ask(address: string): XMLHttpRequest {
 }
 
 function show(page: Document): boolean {
-  const parts = ["#found-line", "#found", "[data-found]", "[name=sort]"].map((part) => {
+  const parts = ["#found-line", "#found", "[data-found]"].map((part) => {
     return { here: document.querySelector(part), there: page.querySelector(part) };
   });
   if (parts.some(({ here, there }) => !here || !there)) return false;
   for (const part of page.querySelectorAll(".later")) part.classList.remove("later");
   for (const { here, there } of parts) here?.replaceChildren(...(there?.childNodes ?? []));
+  showOrders(page);
   // The figures beside filters are of all agents: they are shown while the list is not narrowed.
   const isNarrowed = page.querySelector("#filters.is-narrowed") !== null;
   document.getElementById("filters")?.classList.toggle("is-narrowed", isNarrowed);
   document.title = page.title;
   return true;
+}
+
+/** Which orders there are hangs on whether there are words. */
+function showOrders(page: Document): void {
+  const here = document.querySelector<HTMLSelectElement>("[name=sort]");
+  const there = page.querySelector<HTMLSelectElement>("[name=sort]");
+  if (!here || !there) return;
+  const { value } = there;
+  here.replaceChildren(...there.childNodes);
+  // Options that are moved choose anew.
+  here.value = value;
 }
 
 /** The sheet of filters is open while the address names it. */
