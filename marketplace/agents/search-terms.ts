@@ -1,5 +1,6 @@
 import type { Queryable } from "../../shared/postgres.ts";
 import { spellingsOf } from "./spelling-variants.ts";
+import { synonymsOf } from "./synonyms.ts";
 
 /** Stands for all connectors together. */
 export const everywhere = "*";
@@ -41,7 +42,7 @@ export async function termsOf(
   const terms = stemmed.length > 0 ? stemmed : said;
   const unknown = terms.filter(({ spellings }) => spellings.length === 0).map((term) => term.said);
   if (unknown.length === 0) return { all: said, terms };
-  const read = await readTypos(db, unknown, connector);
+  const read = await readOtherwise(db, unknown, connector);
   return { all: said, terms: terms.map((term) => read.get(term.said) ?? term) };
 }
 
@@ -89,6 +90,14 @@ const lookUpText = `
   ) spelled
   order by place`;
 
+/** What each of these words may mean: another word for the same, or else what it may be a typo of. */
+async function readOtherwise(db: Queryable, unknown: readonly string[], connector: string): Promise<Map<string, Term>> {
+  const meant = unknown.flatMap((said) => synonymsOf(said).map((word) => ({ said, word })));
+  const read = await termsRead(db, meant, connector);
+  const others = unknown.filter((said) => !read.has(said));
+  return others.length === 0 ? read : new Map([...read, ...(await readTypos(db, others, connector))]);
+}
+
 /** The terms of the words that each of these may be a typo of: one letter missing, added, wrong or in another place. */
 async function readTypos(db: Queryable, unknown: readonly string[], connector: string): Promise<Map<string, Term>> {
   const asked = unknown.flatMap((said) => spellingsOf(said).map((spelling) => ({ said, spelling })));
@@ -97,18 +106,27 @@ async function readTypos(db: Queryable, unknown: readonly string[], connector: s
     text: typosText,
     values: [asked.map(({ said }) => said), asked.map(({ spelling }) => spelling), connector, readingsMax],
   });
-  if (rows.length === 0) return new Map();
+  return termsRead(db, rows, connector);
+}
+
+/** Each word that is said as the words it is read as, of those that some agent has. */
+async function termsRead(
+  db: Queryable,
+  readings: ReadonlyArray<{ readonly said: string; readonly word: string }>,
+  connector: string,
+): Promise<Map<string, Term>> {
+  if (readings.length === 0) return new Map();
   const terms = await lookUp(
     db,
-    rows.map(({ word }) => word),
+    readings.map(({ word }) => word),
     connector,
   );
   const read = new Map<string, Term>();
-  for (const said of new Set(rows.map((row) => row.said))) {
-    const words = rows.filter((row) => row.said === said).map(({ word }) => word);
+  for (const said of new Set(readings.map((reading) => reading.said))) {
+    const words = readings.filter((reading) => reading.said === said).map(({ word }) => word);
     const found = readingsOf(
       terms
-        .filter((term) => words.includes(term.said))
+        .filter((term) => words.includes(term.said) && term.spellings.length > 0)
         .toSorted((a, b) => words.indexOf(a.said) - words.indexOf(b.said)),
     );
     if (found.length === 0) continue;

@@ -97,6 +97,12 @@ describe("a search", () => {
     });
   });
 
+  test("reads a word that no agent has as another for the same, and says so", async ({ market, seeded }) => {
+    expect(await found(market, seeded, "q=localise")).toEqual(await found(market, seeded, "q=translate"));
+    const { search } = await find(market, seeded, "q=localise");
+    expect(search.read_as).toEqual([{ word: "localise", as: expect.arrayContaining(["translator"]) }]);
+  });
+
   test("ranks those with most of the words first when none has them all", async ({ market, seeded }) => {
     const all = await find(market, seeded, "creator=wordsmith&q=text+catalog+middle");
     expect(all.search.all_words).toBe(false);
