@@ -122,7 +122,7 @@ function Waiting({ shown: { detail, agent }, hasExamples }: { shown: ShownAgent;
             ["Gives", given[detail.output_kind]],
             ...(figures.runs_30d === 0
               ? []
-              : [["Takes", `${duration(figures.median_ms)}, as half of the last runs`] as const]),
+              : [["Takes", `${duration(figures.median_ms)}, the median of 30 days`] as const]),
             ["If it fails", agent.version.permanent ? "the payment stays good for another run" : "nothing is charged"],
             ["If the answer is lost", "a reload of this page fetches it, paid once"],
           ]}

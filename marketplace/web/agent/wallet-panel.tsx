@@ -5,6 +5,7 @@ import { networkOf } from "../../../shared/networks.ts";
 import { Button } from "../../../shared/page/button.tsx";
 import { Hash } from "../../../shared/page/copy.tsx";
 import { Empty } from "../../../shared/page/empty.tsx";
+import { Icon } from "../../../shared/page/icon.tsx";
 import { KeyValues } from "../../../shared/page/table.tsx";
 import { faucet } from "../../stablecoins.ts";
 import { NetworkMark, networkName } from "./networks.tsx";
@@ -61,6 +62,7 @@ export function WalletPanel({ payees, payee, cost, look, children, otherwise }: 
           </div>
           <span class="select select-sm" id="wallet-choice" hidden>
             <select aria-label="Wallet" />
+            <Icon name="chevron-down" />
           </span>
           <span class="small faint" id="wallet-name" />
         </div>

@@ -80,7 +80,7 @@ async function conclude(paying: Paying, kept: KeptPayment, delivered: Delivered)
     case "used":
       return outcome.tell("bad", "This payment was used already", usedSaid(kept, error));
     case "refused":
-      return outcome.tell("bad", "The payment was refused", withoutCode(error));
+      return outcome.tell("bad", "The payment was refused", `${withoutCode(error)} Nothing was charged.`);
     case "failed":
       return outcome.tell("bad", "The agent failed", `“${error}” Nothing was charged.`);
     case "rejected":

@@ -19,7 +19,13 @@ export interface Answer {
 
 /** The result as what it is, and the same as JSON. */
 export function resultView({ runId, output, receipt, paid, ms, isFoundAgain }: Answer): HTMLElement {
-  const view = el("div", { class: "stack stack-6" }, viewOf(output), receipt !== null && receiptView(receipt));
+  const text = textOf(output);
+  // What is long scrolls by itself, so that what stands below stays near; by keyboard too.
+  const long =
+    text.length > longFrom
+      ? { class: "stack stack-6 result-long", tabindex: "0", role: "group", "aria-label": "What it gave" }
+      : undefined;
+  const view = el("div", long ?? { class: "stack stack-6" }, viewOf(output), receipt !== null && receiptView(receipt));
   const raw = el(
     "div",
     { class: "code code-wrap" },
@@ -34,7 +40,7 @@ export function resultView({ runId, output, receipt, paid, ms, isFoundAgain }: A
     ms !== undefined &&
       el("span", { class: "small faint num" }, ms < 1_000 ? `${Math.round(ms)} ms` : `${(ms / 1_000).toFixed(1)} s`),
     isFoundAgain === true && badge("ok", "found again, not paid twice"),
-    el("div", { class: "row push" }, toggleOf(view, raw), saveButton(output, runId), copyButton(textOf(output))),
+    el("div", { class: "row push" }, toggleOf(view, raw), saveButton(output, runId), copyButton(text)),
   );
   const foot = el(
     "div",
@@ -45,6 +51,9 @@ export function resultView({ runId, output, receipt, paid, ms, isFoundAgain }: A
   const body = el("div", { class: "card-body stack" }, view, raw);
   return el("section", { class: "card", "aria-labelledby": "result-title", "aria-live": "polite" }, head, body, foot);
 }
+
+/** Characters of about a screen. */
+const longFrom = 4_000;
 
 function toggleOf(view: HTMLElement, raw: HTMLElement): HTMLElement {
   const button = (text: string, isOn: boolean, shown: HTMLElement, hidden: HTMLElement) => {

@@ -14,7 +14,8 @@ export async function holdingOf(provider: Provider, network: string, asset: stri
     const account = await hederaAccount(provider, network);
     return account === undefined ? undefined : { account, units: undefined };
   }
-  const [account] = (await provider.request({ method: "eth_accounts" }).catch(() => [])) as readonly string[];
+  const accounts = (await provider.request({ method: "eth_accounts" }).catch(() => [])) as readonly string[] | null;
+  const account = accounts?.[0];
   if (!account) return undefined;
   return { account, units: await unitsOf(provider, { network, asset, account }).catch(() => undefined) };
 }
