@@ -64,6 +64,8 @@ interface InputAttributes {
   readonly required?: boolean | undefined;
   readonly readonly?: boolean | undefined;
   readonly disabled?: boolean | undefined;
+  /** On a page that is there for this field alone. */
+  readonly autofocus?: boolean | undefined;
   readonly minLength?: number | undefined;
   readonly maxLength?: number | undefined;
   readonly min?: string | number | undefined;
