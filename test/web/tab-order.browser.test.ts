@@ -49,6 +49,12 @@ test.for(oneOf(walks, "the page that Tab walks through"))(
     // So high that nothing scrolls: what sticks to the window stands where it belongs.
     const height = await page.evaluate(() => document.documentElement.scrollHeight);
     await page.setViewportSize({ width, height: Math.min(15_000, 2 * height + 2_000) });
+    // A page that begins in its only field is walked through from its top as well.
+    await page.evaluate(() => {
+      document.body.tabIndex = -1;
+      document.body.focus();
+      document.body.removeAttribute("tabindex");
+    });
     const { all, walked } = await walk(page);
     expect(all.length).toBeGreaterThan(5);
     const reached = new Set(walked.map((control) => control.name));

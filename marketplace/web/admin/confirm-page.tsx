@@ -70,6 +70,7 @@ function viewOf(next: string, takesPasskey: boolean, refusal?: Refusal): View {
             title="Six digits"
             maxLength={7}
             required
+            autofocus
             help="Six digits. Each code is taken once."
             error={refusal?.at("code")}
           />

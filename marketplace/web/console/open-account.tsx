@@ -72,6 +72,7 @@ function HandleForm({ email, next, refusal }: { email: string; next: string; ref
           autocomplete="username"
           placeholder="ada"
           required
+          autofocus
           minLength={3}
           maxLength={30}
           pattern="[A-Za-z0-9][A-Za-z0-9\-]{1,28}[A-Za-z0-9]"

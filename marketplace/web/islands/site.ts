@@ -6,6 +6,9 @@ import { toggleTheme } from "./site/theme.ts";
 /** What every page can do: buttons that only work with JavaScript appear with it. */
 for (const button of document.querySelectorAll<HTMLElement>("[data-theme-toggle], [data-copy]")) button.hidden = false;
 
+/** Copying is what a secret that is shown once asks for first. */
+document.querySelector<HTMLElement>(".once-key [data-copy]")?.focus();
+
 document.addEventListener("click", ({ target }) => {
   if (!(target instanceof Element)) return;
   if (target.closest("[data-theme-toggle]")) toggleTheme();

@@ -118,6 +118,7 @@ function EmailForm({ asked, error }: { asked: Asked; error: string | undefined }
         autocomplete="email webauthn"
         placeholder="you@company.com"
         required
+        autofocus
         value={asked.email}
         help="We send a link that signs you in. No password."
         error={error}
@@ -152,7 +153,7 @@ export function Confirmation({ token, next }: { token: string; next: string }) {
         <input type="hidden" name="way" value="link" />
         <input type="hidden" name="token" value={token} />
         <input type="hidden" name="next" value={next} />
-        <Button look="primary" size="large" block>
+        <Button look="primary" size="large" block autofocus>
           Sign in
         </Button>
       </form>

@@ -117,7 +117,7 @@ const whyRefused = (reason: RefusalReason, times: number) =>
 
 function columnsOf(hasRunPage: boolean): ReadonlyArray<Column<KeyCall>> {
   return [
-    { head: "When", cell: ({ created_at: at }) => <Time at={at} show="ago" /> },
+    { head: "When", cell: (call) => <When call={call} hasRunPage={hasRunPage} /> },
     {
       head: "Status",
       cell: ({ state, error, reason, times }) => (
@@ -131,6 +131,7 @@ function columnsOf(hasRunPage: boolean): ReadonlyArray<Column<KeyCall>> {
     },
     {
       head: "Agent",
+      hide: "small",
       cell: ({ agent, asked }) =>
         agent === null ? (
           <code class="faint">{asked ?? "several"}</code>
@@ -157,6 +158,29 @@ function columnsOf(hasRunPage: boolean): ReadonlyArray<Column<KeyCall>> {
         ),
     },
   ];
+}
+
+/** On a phone it is the only way to the run, and says of which agent. */
+function When({
+  call: { created_at: at, agent, asked, run_id: id },
+  hasRunPage,
+}: {
+  call: KeyCall;
+  hasRunPage: boolean;
+}) {
+  const ago = <Time at={at} show="ago" />;
+  return (
+    <>
+      {id !== null && hasRunPage ? (
+        <a class="link nowrap" href={`/runs/${id}`}>
+          {ago}
+        </a>
+      ) : (
+        <span class="nowrap">{ago}</span>
+      )}
+      <span class="cell-2 only-s mono">{agent ?? asked ?? "several"}</span>
+    </>
+  );
 }
 
 const shortId = (id: string) => `${id.slice(0, 8)}…${id.slice(-4)}`;

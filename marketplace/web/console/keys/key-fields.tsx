@@ -19,7 +19,7 @@ export const keyFields = [
 ] as const;
 
 /** What a key is called, sees, and may spend. */
-export function KeyFields({ listed, refusal, isForClient = false }: KeyFieldsProps) {
+export function KeyFields({ listed, refusal, isForClient = false, isNew = false }: KeyFieldsProps) {
   const given = (field: (typeof keyFields)[number]) => ({
     id: field,
     name: field,
@@ -28,12 +28,23 @@ export function KeyFields({ listed, refusal, isForClient = false }: KeyFieldsPro
   });
   return (
     <>
-      <TextField {...given("name")} label="Name" required maxLength={100} help="Only you see it." />
+      <TextField
+        {...given("name")}
+        label="Name"
+        required
+        autofocus={isNew && refusal === undefined}
+        maxLength={100}
+        help="Only you see it."
+      />
       <SelectField
         {...given("scope")}
         label={isForClient ? "Agents it may run" : "Agents as MCP tools"}
         choices={isForClient ? clientScopeChoices : scopeChoices}
-        help={isForClient ? undefined : "Over REST a key runs any agent, within its caps."}
+        help={
+          isForClient
+            ? undefined
+            : "Over REST a key runs any agent, within its caps. Other creators’ agents are tools once you choose them."
+        }
       />
       <div class="only-chosen">
         <AreaField
@@ -46,7 +57,9 @@ export function KeyFields({ listed, refusal, isForClient = false }: KeyFieldsPro
           help="Their addresses, one a line, of any creator. Up to 100."
         />
       </div>
-      <SelectField {...given("tools")} label="How a client finds them" choices={listingChoices} />
+      <div class="only-tools">
+        <SelectField {...given("tools")} label="How an MCP client finds them" choices={listingChoices} />
+      </div>
       <div class="cols cols-3">
         <TextField
           {...given("rate_limit_per_minute")}
@@ -92,6 +105,8 @@ interface KeyFieldsProps {
   readonly listed?: ShownSettings | undefined;
   readonly refusal: Refusal | undefined;
   readonly isForClient?: boolean;
+  /** The page is there to make a key, and begins in its name. */
+  readonly isNew?: boolean;
 }
 
 const listingChoices: ReadonlyArray<{ value: ToolListing; label: string }> = [

@@ -75,7 +75,15 @@ export function KeyList({ keys, spending, isNew }: KeyListProps) {
 function NoKey() {
   return (
     <div class="card">
-      <Empty icon="key" title="No key yet">
+      <Empty
+        icon="key"
+        title="No key yet"
+        action={
+          <ButtonLink look="primary" icon="plus" href="/settings/keys/new">
+            Create key
+          </ButtonLink>
+        }
+      >
         With a key your programs and MCP clients run agents on this account’s credits, within the caps that you set.
       </Empty>
     </div>

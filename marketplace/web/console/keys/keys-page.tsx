@@ -1,5 +1,6 @@
 /** @jsxRuntime automatic @jsxImportSource preact */
 import { ButtonLink } from "../../../../shared/page/button.tsx";
+import { Callout } from "../../../../shared/page/callout.tsx";
 import type { Database } from "../../../../shared/postgres.ts";
 import { keysPerAccount } from "../../../api-keys/create.ts";
 import { listKeys, readKeySpending } from "../../../api-keys/list.ts";
@@ -18,21 +19,39 @@ export function keysPage({ db }: { readonly db: Database }): Page {
       path: "/settings/keys",
       scriptBytesMax: 4_096,
       notices: { revoked: "The key is revoked. Calls with it answer 401 from now on." },
-      show: async ({ account }) => {
+      show: async ({ account, viewer }) => {
         const read = await readKeys(db, account.id);
-        const isFull = read.keys.filter((key) => !key.revoked_at && key.client === null).length >= keysPerAccount;
+        const inUse = read.keys.filter((key) => !key.revoked_at && key.client === null).length;
         return {
           title: "API keys",
           lede: keysLede,
-          aside: !isFull && (
+          // Without a key the button stands where the first one will.
+          aside: inUse > 0 && inUse < keysPerAccount && (
             <ButtonLink look="primary" icon="plus" href="/settings/keys/new">
               Create key
             </ButtonLink>
           ),
-          body: <KeyList {...read} />,
+          body: (
+            <>
+              {inUse > 0 && viewer.spendable === 0n && <NoCredits />}
+              <KeyList {...read} />
+            </>
+          ),
         };
       },
     },
+  );
+}
+
+/** A key of an account without credits runs nothing that costs. */
+function NoCredits() {
+  return (
+    <Callout tone="warn" title="This account has no credits">
+      Its keys run free agents; all others answer 402.{" "}
+      <a class="link" href="/settings/credits">
+        Buy credits
+      </a>
+    </Callout>
   );
 }
 

@@ -89,7 +89,7 @@ function NewKeyForm({ refusal }: { refusal: Refusal | undefined }) {
       <input type="hidden" name="act" value="create" />
       <input type="hidden" name="id" value={newId("key")} />
       <RefusedNote refusal={refusal} fields={keyFields} />
-      <KeyFields refusal={refusal} />
+      <KeyFields refusal={refusal} isNew />
       <div class="row">
         <Button look="primary">Create key</Button>
         <ButtonLink look="ghost" href="/settings/keys">
