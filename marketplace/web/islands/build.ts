@@ -3,7 +3,7 @@
  * form, the price, the changes) replaces those parts of the page. A control that has the focus is never replaced.
  */
 
-import { orderByKeys } from "./build/order.ts";
+import { orderByDragging, orderByKeys } from "./build/order.ts";
 import { showKeptSecrets, swapIn } from "./build/parts.ts";
 import { makeSlotsPressable } from "./build/slots.ts";
 
@@ -21,6 +21,11 @@ function edit(form: HTMLFormElement): void {
   makeSlotsPressable();
   orderByKeys(form);
   const saves = savesOf(form);
+  orderByDragging(form, () => {
+    saves.note(true);
+    void saves.press("type");
+  });
+  form.dataset.live = "";
 
   form.addEventListener("input", ({ target }) => {
     if (!(target instanceof Element) || isBuyersForm(target)) return;

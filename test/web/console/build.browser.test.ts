@@ -75,6 +75,40 @@ test("an agent is written, tried and published by keyboard alone, and saved as o
   await close();
 });
 
+test("a field is dragged to another place, which is saved; Escape puts it back", async ({ site }) => {
+  const { page, complaints, close } = await open(site, "/");
+  await begin(site, page);
+  const order = () =>
+    page
+      .locator("[data-field-row] input[name$='.name']")
+      .evaluateAll((all) => all.map((one) => (one as HTMLInputElement).value));
+  const drag = async (from: number, to: number) => {
+    const middle = async (row: number) =>
+      (await page.locator("[data-field-row]").nth(row).locator("[data-grip]").boundingBox())!;
+    const [start, end] = [await middle(from), await middle(to)];
+    await page.mouse.move(start.x + 5, start.y + 5);
+    await page.mouse.down();
+    await page.mouse.move(end.x + 5, end.y + (to > from ? 60 : -20), { steps: 5 });
+  };
+  await drag(0, 2);
+  expect(await order()).toEqual(["tone", "max_words", "text"]);
+  await page.keyboard.press("Escape");
+  await page.mouse.up();
+  expect(await order()).toEqual(["text", "tone", "max_words"]);
+  await drag(2, 0);
+  await page.mouse.up();
+  // Drawn anew: the buttons and the buyers' form follow.
+  await page.waitForFunction(
+    () => document.querySelector<HTMLInputElement>("#at-fields-0-name")?.value === "max_words",
+  );
+  await saved(page);
+  await page.reload();
+  expect(await order()).toEqual(["max_words", "text", "tone"]);
+  expect(await page.locator("#build-form label").first().textContent()).toContain("Max words");
+  expect(complaints).toEqual([]);
+  await close();
+});
+
 test("two tabs: the later is told as one types, loses nothing, and keeps its own", async ({ site }) => {
   const { page, context, close } = await open(site, "/");
   await begin(site, page);

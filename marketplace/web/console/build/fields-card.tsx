@@ -2,6 +2,7 @@
 import { Button } from "../../../../shared/page/button.tsx";
 import { Disclosure } from "../../../../shared/page/disclosure.tsx";
 import { AreaField, Choice, Select, SelectField, TextField } from "../../../../shared/page/field.tsx";
+import { Icon } from "../../../../shared/page/icon.tsx";
 import { fieldTypes } from "../../../input.ts";
 import { idAt } from "./anchors.ts";
 import type { Editor } from "./editor-state.ts";
@@ -111,6 +112,10 @@ function FieldRow({ field, at, count }: { field: DraftField; at: number; count: 
 function OrderButtons({ at, count, called }: { at: number; count: number; called: string }) {
   return (
     <span class="field-order">
+      {/* By keyboard the buttons beside it do the same. */}
+      <span class="field-grip" data-grip="" title="Drag to another place" aria-hidden="true">
+        <Icon name="grip" />
+      </span>
       <Button
         look="ghost"
         size="small"
