@@ -1,84 +1,86 @@
-import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
-import { type LedgerMarket, newTopic, seedLedgerCreator, startLedgerMarket } from "../support/ledger-agents.ts";
+import { expect } from "vitest";
+import { ledgerMarketTest } from "../support/fixtures.ts";
+import { type LedgerMarket, newTopic, seedLedgerCreator } from "../support/ledger-agents.ts";
 import { balanceOf, call, proveLedger, run, until } from "../support/marketplace.ts";
 import { startProcess } from "../support/marketplace-process.ts";
 
 const leaseMs = 2_000;
-let market: LedgerMarket;
-beforeAll(async () => {
-  market = await startLedgerMarket({ RUN_LEASE_MS: String(leaseMs) });
-});
-afterEach(() => market.open.ledger.faults.clear());
-afterAll(async () => {
-  await proveLedger(market.context);
-  await market.stop();
-});
+const test = ledgerMarketTest({ RUN_LEASE_MS: String(leaseMs) });
+test.afterEach(({ market }) => market.open.ledger.faults.clear());
+test.afterAll(({ market }) => proveLedger(market.context));
 
-async function writer() {
+async function writer(market: LedgerMarket) {
   const seeded = await seedLedgerCreator(market);
   const topic = await newTopic(market, "open");
   const agent = await seeded.publish("hcs-write", { topic, message: "{{text}}" });
   return { ...seeded, topic, agent };
 }
-const messageCount = async (topic: string) => (await market.open.mirror(`topics/${topic}/messages`)).messages.length;
-const earnedBy = async (accountId: string) =>
+const messageCount = async (market: LedgerMarket, topic: string) =>
+  (await market.open.mirror(`topics/${topic}/messages`)).messages.length;
+const earnedBy = async (market: LedgerMarket, accountId: string) =>
   Number(
     (await market.context.db.query("select sum(amount) from postings where to_purse = $1", [`earned:${accountId}`]))
       .rows[0].sum,
   );
-const runOf = async (key: string) => {
+const runOf = async (market: LedgerMarket, key: string) => {
   const [{ run_id: id }] = (await call(market.url, "/api/v1/runs", { key })).body.runs;
   return (await call(market.url, `/api/v1/runs/${id}`, { key })).body;
 };
 
-test("a copy killed while the ledger has its transaction: the message counts, the creator is paid, once", async () => {
-  const { key, creator, topic, agent } = await writer();
+test("a copy killed while the ledger has its transaction: the message counts, the creator is paid, once", async ({
+  market,
+}) => {
+  const { key, creator, topic, agent } = await writer(market);
   // Its transaction stays good however long it takes to kill it.
   const doomed = await startProcess({ ...market.environment, HEDERA_VALID_SECONDS: "90" });
   market.open.ledger.faults.set({ consensusDelayMs: 600_000, dropReply: 1 });
   const answer = run({ ...market, url: doomed.url }, key, agent.address, { text: "survives" }).catch(() => "died");
-  await until(async () => (await openEffects(agent.agentId)) === 1);
+  await until(async () => (await openEffects(market, agent.agentId)) === 1);
   await until(() => market.open.ledger.faults.current().dropReply === undefined);
   doomed.child.kill("SIGKILL");
   expect(await answer).toBe("died");
   market.open.ledger.faults.clear();
-  await until(async () => (await runOf(key)).state !== "running");
-  expect(await messageCount(topic)).toBe(1);
-  expect(await runOf(key)).toMatchObject({
+  await until(async () => (await runOf(market, key)).state !== "running");
+  expect(await messageCount(market, topic)).toBe(1);
+  expect(await runOf(market, key)).toMatchObject({
     state: "succeeded",
     output: { kind: "receipt", status: "SUCCESS" },
     receipt: { topicId: topic, sequence: 1 },
   });
   expect(await balanceOf(market, key)).toMatchObject({ credits: 95, held_credits: 0 });
-  expect(await earnedBy(creator.id)).toBe(5);
+  expect(await earnedBy(market, creator.id)).toBe(5);
 });
 
-test("a copy killed after a node lost its transaction: refunded, and not while it might still happen", async () => {
-  const { key, topic, agent } = await writer();
+test("a copy killed after a node lost its transaction: refunded, and not while it might still happen", async ({
+  market,
+}) => {
+  const { key, topic, agent } = await writer(market);
   const doomed = await startProcess(market.environment);
   market.open.ledger.faults.set({ loseTx: 1 });
   const answer = run({ ...market, url: doomed.url }, key, agent.address, { text: "lost" }).catch(() => "died");
-  await until(async () => (await openEffects(agent.agentId)) === 1);
+  await until(async () => (await openEffects(market, agent.agentId)) === 1);
   await until(() => market.open.ledger.faults.current().loseTx === undefined);
   doomed.child.kill("SIGKILL");
   expect(await answer).toBe("died");
-  await until(async () => (await runOf(key)).state !== "running");
-  expect(await runOf(key)).toMatchObject({ state: "failed" });
+  await until(async () => (await runOf(market, key)).state !== "running");
+  expect(await runOf(market, key)).toMatchObject({ state: "failed" });
   const { rows } = await market.context.db.query(
     "select r.finished_at > e.valid_until as over from effects e join runs r on r.id = e.run_id where e.agent_id = $1",
     [agent.agentId],
   );
   expect(rows).toEqual([{ over: true }]);
   expect(await balanceOf(market, key)).toMatchObject({ credits: 100, held_credits: 0 });
-  expect(await messageCount(topic)).toBe(0);
+  expect(await messageCount(market, topic)).toBe(0);
 });
 
-test("nobody answers: the run says that it is not known, keeps the credits held, and ends as the ledger says later", async () => {
-  const { key, creator, topic, agent } = await writer();
+test("nobody answers: the run says that it is not known, keeps the credits held, and ends as the ledger says later", async ({
+  market,
+}) => {
+  const { key, creator, topic, agent } = await writer(market);
   // The chain executes nothing until its nodes no longer answer.
   market.open.ledger.faults.set({ consensusDelayMs: 600_000 });
   const answering = run(market, key, agent.address, { text: "silence" });
-  await until(async () => (await openEffects(agent.agentId)) === 1);
+  await until(async () => (await openEffects(market, agent.agentId)) === 1);
   market.open.ledger.faults.set({ queryUnavailable: 1_000_000, mirrorUnavailable: 1_000_000, consensusDelayMs: 0 });
   const { body } = await answering;
   expect(body).toMatchObject({ success: false, credits_used: 0, credits_remaining: 95, receipt: null });
@@ -86,13 +88,13 @@ test("nobody answers: the run says that it is not known, keeps the credits held,
   await new Promise((resolve) => setTimeout(resolve, leaseMs * 2));
   expect(await balanceOf(market, key)).toMatchObject({ credits: 95, held_credits: 5 });
   market.open.ledger.faults.clear();
-  await until(async () => (await runOf(key)).state !== "running");
-  expect(await runOf(key)).toMatchObject({ run_id: body.run_id, state: "succeeded" });
-  expect(await messageCount(topic)).toBe(1);
-  expect(await earnedBy(creator.id)).toBe(5);
+  await until(async () => (await runOf(market, key)).state !== "running");
+  expect(await runOf(market, key)).toMatchObject({ run_id: body.run_id, state: "succeeded" });
+  expect(await messageCount(market, topic)).toBe(1);
+  expect(await earnedBy(market, creator.id)).toBe(5);
 });
 
-async function openEffects(agentId: string): Promise<number> {
+async function openEffects(market: LedgerMarket, agentId: string): Promise<number> {
   const { rows } = await market.context.db.query("select 1 from effects where agent_id = $1 and state = 'open'", [
     agentId,
   ]);

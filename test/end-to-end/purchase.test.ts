@@ -50,10 +50,7 @@ describe("buying credits", () => {
     },
   );
 
-  test("needs a key, and a whole number of credits within bounds, named when it is wrong", async ({
-    url,
-    buy,
-  }) => {
+  test("needs a key, and a whole number of credits within bounds, named when it is wrong", async ({ url, buy }) => {
     expect((await post(url, { body: { credits: 5 } })).status).toBe(401);
     for (const credits of [0, -1, 1.5, "5", 1_000_001, undefined]) {
       const { status, body } = await buy(credits);

@@ -163,10 +163,7 @@ describe("an authorization", () => {
     });
   });
 
-  test("five seconds from its end is not valid, and six are enough", async ({
-    setting,
-    facilitator,
-  }) => {
+  test("five seconds from its end is not valid, and six are enough", async ({ setting, facilitator }) => {
     const buyer = await setting.fundedBuyer();
     const validBefore = String(Math.floor(Date.now() / 1_000) + 5);
     const body = await paymentBody(buyer, setting.terms, { validBefore });
@@ -235,10 +232,7 @@ describe("when the database goes away", () => {
 });
 
 describe("a process that is told to stop", () => {
-  test("finishes what it is settling, refuses new work and exits 0", async ({
-    setting,
-    facilitator,
-  }) => {
+  test("finishes what it is settling, refuses new work and exits 0", async ({ setting, facilitator }) => {
     const daemon = await Service.start("facilitator", { ...setting.variables, EIP155_84532_CONFIRMATIONS: "2" });
     const body = await pay(setting);
     const settling = fetch(`${daemon.url}/settle`, {

@@ -156,10 +156,7 @@ describe("the terms of a quote", () => {
     }
   });
 
-  test("decide who gets a success that was never delivered, and one caller does", async ({
-    setting,
-    facilitator,
-  }) => {
+  test("decide who gets a success that was never delivered, and one caller does", async ({ setting, facilitator }) => {
     const { body } = await settledPayment(setting, facilitator, quoted);
     await undeliver(facilitator, body);
     const strangers = [
@@ -257,11 +254,7 @@ describe("a contract wallet's settled payment", () => {
     expect((await facilitator.settle(body)).body).toMatchObject({ errorReason: "already_settled" });
   });
 
-  test("is not told of while the wallet cannot be asked: 503", async ({
-    setting,
-    facilitator,
-    proxy,
-  }) => {
+  test("is not told of while the wallet cannot be asked: 503", async ({ setting, facilitator, proxy }) => {
     const body = await walletPayment(setting, facilitator);
     proxy.behave(() => "lose-call");
     const settled = await facilitator.settle(body);

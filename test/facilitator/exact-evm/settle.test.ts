@@ -70,18 +70,12 @@ describe("a payment", () => {
     expect((await facilitator.verify(body)).body).toMatchObject({ isValid: false, invalidReason: "already_settled" });
   });
 
-  test("settles in version 1 with the network named as the caller named it", async ({
-    setting,
-    facilitator,
-  }) => {
+  test("settles in version 1 with the network named as the caller named it", async ({ setting, facilitator }) => {
     const { body } = await facilitator.settle(asV1(await pay(setting)));
     expect(body).toMatchObject({ success: true, network: "base-sepolia" });
   });
 
-  test("of a contract wallet settles through the wallet's own signature check", async ({
-    setting,
-    facilitator,
-  }) => {
+  test("of a contract wallet settles through the wallet's own signature check", async ({ setting, facilitator }) => {
     const owner = newBuyer();
     const wallet = await setting.chain.deploy(ownerWallet, [owner.address]);
     await setting.chain.fund(wallet, { usdc: 20_000n });
@@ -89,11 +83,7 @@ describe("a payment", () => {
     expect(body).toMatchObject({ success: true, payer: wallet });
   });
 
-  test("re-encoded in every way one can think of is still one payment", async ({
-    setting,
-    facilitator,
-    client,
-  }) => {
+  test("re-encoded in every way one can think of is still one payment", async ({ setting, facilitator, client }) => {
     const body = await pay(setting);
     const { signature, authorization } = body.paymentPayload.payload;
     const edited = (change: (copy: typeof body) => void) => {
