@@ -485,8 +485,7 @@ describe("a database that lost its last moments", () => {
             expect
               .poll(async () => {
                 const { rows } = await db.query(
-                  `select from pg_stat_activity
-                    where datname = current_database() and wait_event_type = 'Lock' and query like '%insert into payments%'`,
+                  `select from pg_locks where relation = 'unfinished_payments'::regclass and not granted`,
                 );
                 return rows.length;
               })
