@@ -51,7 +51,7 @@ async function makeKey(page: Page): Promise<string> {
   const token = (await page.locator(".once-key output").textContent()) ?? "";
   expect(token).toMatch(/^amk_/);
   // Copying is one press away.
-  expect(await page.evaluate(() => document.activeElement?.textContent)).toBe("Copy");
+  await expect.poll(() => page.evaluate(() => document.activeElement?.textContent)).toBe("Copy");
   // The form does not go on before one says that the key is stored.
   await press(button(page, "Done"));
   expect(await page.locator(".once").isVisible()).toBe(true);
