@@ -15,6 +15,16 @@ export async function listReports(db: Queryable, { all, limit }: ListOptions): P
   return rows;
 }
 
+export const countedMax = 99;
+
+/** How many wait for an operator; past `countedMax` they are counted no further. */
+export async function countOpenReports(db: Queryable): Promise<number> {
+  const { rows } = await db.query<{ open: number }>(
+    `select count(*)::integer as open from (select 1 from reports where resolved_at is null limit ${countedMax + 1}) waiting`,
+  );
+  return rows[0]!.open;
+}
+
 interface ListOptions {
   readonly all: boolean;
   readonly limit: number;

@@ -8,6 +8,7 @@ import type { IconName } from "../../../shared/page/icons.tsx";
 import type { Database } from "../../../shared/postgres.ts";
 import { type Operator, readOperator } from "../../admin/operators.ts";
 import { admitOperator } from "../../admin/require-operator.ts";
+import { countedMax, countOpenReports } from "../../reports/operator-reports.ts";
 import { isForForm, Refusal } from "../console/refusal.ts";
 import type { Page, Redirect, Shown, View, Visit } from "../page.ts";
 
@@ -39,10 +40,12 @@ export interface OperatorView extends Omit<View, "isPrivate"> {
 
 export function operatorPage({ db }: { readonly db: Database }, page: OperatorPage): Page {
   const { path, scriptBytesMax, acts } = page;
-  const show = (visit: Visit) => withOperator(db, visit, async (own) => framed(page, own, await page.show(own)));
+  const seen = async (own: OperatorVisit, shown: OperatorView | Redirect) =>
+    "redirect" in shown ? shown : framed(page, own, shown, await countOpenReports(db));
+  const show = (visit: Visit) => withOperator(db, visit, async (own) => seen(own, await page.show(own)));
   if (!acts) return { path, scriptBytesMax, isPrivate: true, show };
   const take = (visit: Visit, form: URLSearchParams) =>
-    withOperator(db, visit, async (own) => framed(page, own, await act(page, own, form)));
+    withOperator(db, visit, async (own) => seen(own, await act(page, own, form)));
   return { path, scriptBytesMax, isPrivate: true, show, submit: { bytesMax: 16_384, take } };
 }
 
@@ -76,8 +79,7 @@ async function act(page: OperatorPage, own: OperatorVisit, form: URLSearchParams
   }
 }
 
-function framed({ notices = {} }: OperatorPage, visit: OperatorVisit, shown: OperatorView | Redirect): Shown {
-  if ("redirect" in shown) return shown;
+function framed({ notices = {} }: OperatorPage, visit: OperatorVisit, shown: OperatorView, openReports: number): Shown {
   const { lede, body, ...view } = shown;
   const said = visit.request.method === "GET" ? (visit.query.get("done") ?? "") : "";
   const notice = Object.hasOwn(notices, said) ? notices[said] : undefined;
@@ -88,7 +90,7 @@ function framed({ notices = {} }: OperatorPage, visit: OperatorVisit, shown: Ope
     body: (
       <div class="wrap page">
         <div class="shell">
-          <SideNavigation here={visit.path} />
+          <SideNavigation here={visit.path} openReports={openReports} />
           <div class="stack stack-8">
             <div class="row between row-4">
               <div class="grow">
@@ -122,7 +124,8 @@ const entries: ReadonlyArray<{ readonly path: string; readonly label: string; re
   { path: "/admin/log", label: "Audit log", icon: "list-checks" },
 ];
 
-function SideNavigation({ here }: { here: string }) {
+function SideNavigation({ here, openReports }: { here: string; openReports: number }) {
+  const open = openReports > countedMax ? `${countedMax}+` : openReports;
   const isHere = (path: string) => here === path || (path !== "/admin" && here.startsWith(`${path}/`));
   return (
     <nav class="side" aria-label="Operator">
@@ -133,6 +136,14 @@ function SideNavigation({ here }: { here: string }) {
             <a href={path} aria-current={isHere(path) ? "page" : undefined}>
               <Icon name={icon} />
               {label}
+              {path === "/admin/reports" && openReports > 0 && (
+                <span class="push">
+                  <Badge tone="warn">
+                    {open}
+                    <span class="vh"> open</span>
+                  </Badge>
+                </span>
+              )}
             </a>
           </li>
         ))}
