@@ -63,6 +63,7 @@ describe("the page of a run", () => {
     const run = await ran(seeded, ann, hostile);
     const { html } = await ann.get(`/runs/${run}`);
     expect(html).toContain("5 credits charged.");
+    expect(html).toContain("Paid to");
     expect(html).not.toContain("<script>alert");
     const again = `/${seeded.agent.address}?run=${run}`;
     expect(html).toContain(`href="${again}"`);
@@ -74,6 +75,18 @@ describe("the page of a run", () => {
       expect([act, (await bob.post(`/runs/${run}`, { act })).status]).toEqual([act, 404]);
     }
     expect((await ann.post(`/runs/${run}`, { act: "share" }, { origin: "https://evil.example" })).status).toBe(403);
+  });
+
+  test("names nobody as paid for a run that failed", async ({ market, seeded }) => {
+    const ann = await buyer(market);
+    const id = `run_${"6".repeat(26)}`;
+    await market.context.db.query(
+      `insert into runs (id, rail, account_id, agent_id, agent_version, price_credits, state, error, finished_at)
+       select $1, 'credits', a.id, $3, 1, 5, 'failed', 'The agent took too long.', now() from accounts a where a.handle = $2`,
+      [id, ann.handle, seeded.agent.agentId],
+    );
+    const { html } = await ann.get(`/runs/${id}`);
+    expect([html.includes("Made by"), html.includes("Paid to")]).toEqual([true, false]);
   });
 
   test("makes a link for everybody, with the input if asked, takes reports on it, and revokes it", async ({

@@ -152,7 +152,11 @@ function Sums({ run }: { run: RunReport }) {
         { name: "Cost", ...cost },
         { name: "Ran for", value: duration(tookMs(run)) },
         { name: "Asked by", value: key?.name ?? "Website", note: key ? "API key" : "signed in" },
-        { name: "Paid to", value: run.agent.split("/")[0], note: `version ${run.agent_version} of the agent` },
+        {
+          name: state === "succeeded" && used > 0 ? "Paid to" : "Made by",
+          value: run.agent.split("/")[0],
+          note: `version ${run.agent_version} of the agent`,
+        },
       ]}
     />
   );

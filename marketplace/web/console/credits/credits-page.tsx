@@ -11,6 +11,7 @@ import { transferBody } from "../../../credits/endpoints.ts";
 import { type CreditsStanding, readStanding } from "../../../credits/standing.ts";
 import { readAccountStatement } from "../../../credits/statement-totals.ts";
 import { moveEarnings } from "../../../credits/transfer.ts";
+import { readSetAside } from "../../../models/set-aside.ts";
 import { parse } from "../../../parse.ts";
 import type { SignIn } from "../../../sign-in/sign-in.ts";
 import { demoWalletPath } from "../../demo-wallet.ts";
@@ -62,8 +63,9 @@ export function creditsPage(needs: Needs): Page {
 async function view({ db, config, signIn }: Needs, visit: AccountVisit, refusal?: Refusal): Promise<ConsoleView> {
   const { account, has } = visit;
   const asked = statementAsked(visit.request.method === "GET" ? visit.query : new URLSearchParams());
-  const [standing, alerts, keys, statement] = await Promise.all([
+  const [standing, setAside, alerts, keys, statement] = await Promise.all([
     readStanding(db, account.id),
+    readSetAside(db, account.id),
     readAlerts({ db, sendsMail: signIn.mailer !== undefined }, account.id),
     listKeys(db, account.id),
     readAccountStatement(db, account.id, asked.query),
@@ -77,7 +79,7 @@ async function view({ db, config, signIn }: Needs, visit: AccountVisit, refusal?
     widening: outside.widening,
     body: (
       <>
-        <Standing standing={standing} />
+        <Standing standing={standing} setAside={setAside} />
         <BuyCredits accountId={account.id} networks={networks} />
         <div class="cols cols-2 cols-even">
           <MoveEarned earned={standing.earned_credits} hasWallets={has("/settings/wallets")} refusal={refusal} />
@@ -96,7 +98,7 @@ async function view({ db, config, signIn }: Needs, visit: AccountVisit, refusal?
   };
 }
 
-function Standing({ standing }: { standing: CreditsStanding }) {
+function Standing({ standing, setAside }: { standing: CreditsStanding; setAside: number }) {
   const { credits: balance, held_credits: held, earned_credits: earned, running, spent_today: spent } = standing;
   const number = (value: number) => value.toLocaleString("en-US");
   return (
@@ -112,7 +114,7 @@ function Standing({ standing }: { standing: CreditsStanding }) {
           name: "Held",
           value: number(held),
           unit: "credits",
-          note: running === 0 ? "no run is going on" : `${runsOf(running)} going on; freed if they fail`,
+          note: heldNote(running, setAside),
         },
         {
           name: "Earned",
@@ -129,6 +131,12 @@ function Standing({ standing }: { standing: CreditsStanding }) {
       ]}
     />
   );
+}
+
+function heldNote(running: number, setAside: number): string {
+  const runs = running === 0 ? "no run is going on" : `${runsOf(running)} going on; freed if they fail`;
+  if (setAside === 0) return runs;
+  return `${runs}; ${creditsOf(setAside)} more set aside for your agents’ models, back minutes after their last call`;
 }
 
 const runsOf = (runs: number) => creditsOf(runs).replace("credit", "run");
