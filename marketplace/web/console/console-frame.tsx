@@ -6,11 +6,17 @@ import type { IconName } from "../../../shared/page/icons.tsx";
 import type { AccountVisit } from "./console-page.tsx";
 
 /** A page of the console, with links to the others beside it. */
-export function ConsoleFrame({ visit, title, lede, aside, frame, notice, children }: ConsoleFrameProps) {
-  const said = notice && (
-    <div data-notice="">
-      <Callout tone="ok" role="status" title={notice} />
-    </div>
+export function ConsoleFrame({ visit, title, lede, aside, frame, notice, isLate, children }: ConsoleFrameProps) {
+  const said = isLate ? (
+    <Callout tone="warn" role="alert" title="What this form was about is not there any more">
+      It was replaced or removed since, in another tab or on another device. Nothing was done; this is how it is now.
+    </Callout>
+  ) : (
+    notice && (
+      <div data-notice="">
+        <Callout tone="ok" role="status" title={notice} />
+      </div>
+    )
   );
   if (frame === "bare") {
     return (
@@ -47,6 +53,7 @@ interface ConsoleFrameProps {
   readonly aside: ComponentChildren;
   readonly frame: "bare" | undefined;
   readonly notice: string | undefined;
+  readonly isLate: boolean;
   readonly children: ComponentChildren;
 }
 

@@ -45,6 +45,8 @@ export interface ConsoleView extends Omit<View, "isPrivate"> {
   readonly aside?: ComponentChildren;
   /** `bare` brings its own heading and no side navigation stands beside it. */
   readonly frame?: "bare";
+  /** A form asked for something that is not there any more. */
+  readonly isLate?: boolean;
 }
 
 export interface ConsoleNeeds {
@@ -87,6 +89,7 @@ async function act(db: Database, page: ConsolePage, own: AccountVisit, form: URL
     }
     return await page.acts[name]!(own, form);
   } catch (error) {
+    if (error instanceof ApiError && error.code === "not_found") return withoutWhatIsGone(page, own, error);
     if (!isForForm(error)) throw error;
     const refusal = new Refusal(error, name, form);
     const shown = await page.show(own, refusal);
@@ -95,10 +98,18 @@ async function act(db: Database, page: ConsolePage, own: AccountVisit, form: URL
   }
 }
 
+/** The page as it is now, for a form that names what another tab took away. Where the page itself is gone, that is the answer. */
+async function withoutWhatIsGone(page: ConsolePage, own: AccountVisit, error: ApiError): Promise<ConsoleShown> {
+  const show = async () => page.show(own);
+  const shown = await show().catch(() => undefined);
+  if (shown === undefined || "redirect" in shown) throw error;
+  return { ...shown, status: shown.status ?? error.status, isLate: shown.status === undefined };
+}
+
 /** No cache keeps what is shown of an account, and no search engine lists it. */
 function framed({ notices = {} }: ConsolePage, visit: AccountVisit, shown: ConsoleShown): Shown {
   if ("redirect" in shown) return shown;
-  const { lede, aside, frame, body, ...view } = shown;
+  const { lede, aside, frame, isLate = false, body, ...view } = shown;
   const said = visit.request.method === "GET" ? (visit.query.get("done") ?? "") : "";
   const notice = Object.hasOwn(notices, said) ? notices[said] : undefined;
   return {
@@ -106,7 +117,7 @@ function framed({ notices = {} }: ConsolePage, visit: AccountVisit, shown: Conso
     isPrivate: true,
     headers: { ...view.headers, "cache-control": "no-store" },
     body: (
-      <ConsoleFrame visit={visit} title={view.title} lede={lede} aside={aside} frame={frame} notice={notice}>
+      <ConsoleFrame visit={visit} title={view.title} {...{ lede, aside, frame, notice, isLate }}>
         {body}
       </ConsoleFrame>
     ),

@@ -1,10 +1,12 @@
 /** @jsxRuntime automatic @jsxImportSource preact */
 import { ApiError } from "../../../../shared/errors.ts";
+import { ButtonLink } from "../../../../shared/page/button.tsx";
 import type { Database } from "../../../../shared/postgres.ts";
 import type { Config } from "../../../config.ts";
 import { allow, refuse } from "../../../oauth/grants.ts";
 import { type AccessRequest, readRequest } from "../../../oauth/requests.ts";
 import type { Page } from "../../page.ts";
+import { SignInBox } from "../../pages/sign-in-forms.tsx";
 import { type AccountVisit, type ConsoleView, consolePage } from "../console-page.tsx";
 import type { Refusal } from "../refusal.ts";
 import { Consent } from "./consent-view.tsx";
@@ -20,7 +22,10 @@ export function consentPage(needs: Needs): Page {
   return consolePage(needs, {
     path: "/consent/{id}",
     scriptBytesMax: 4_096,
-    show: async (visit, refusal) => viewOf(visit, await requestOf(needs, visit), refusal),
+    show: async (visit, refusal) => {
+      const request = await readRequest(needs.db, visit.params.id ?? "");
+      return request ? viewOf(visit, request, refusal) : over;
+    },
     acts: {
       allow: async (visit, form) => {
         const request = await requestOf(needs, visit);
@@ -33,10 +38,24 @@ export function consentPage(needs: Needs): Page {
   });
 }
 
+const over: ConsoleView = {
+  title: "This request is over",
+  status: 404,
+  frame: "bare",
+  body: (
+    <SignInBox
+      title="This request is over"
+      lede="It was answered already, or waited too long. Whether you allowed it stands under API keys. To be asked again, begin again in the client."
+    >
+      <ButtonLink href="/settings/keys">To your API keys</ButtonLink>
+    </SignInBox>
+  ),
+};
+
 async function requestOf({ db }: Needs, { params }: AccountVisit): Promise<AccessRequest> {
   const request = await readRequest(db, params.id ?? "");
   if (request) return request;
-  throw new ApiError("not_found", "This was answered already, or waited too long. Begin again in the client.");
+  throw new ApiError("not_found", "This request was answered already, or waited too long.");
 }
 
 const withoutCap = () =>
