@@ -117,6 +117,20 @@ export async function listActsOn(
   };
 }
 
+/** Why agents of the account were suspended last, by their slugs; those that were restored since are left out. */
+export async function suspensionReasons(db: Queryable, accountId: AccountId): Promise<Map<string, string>> {
+  const { rows } = await db.query<{ slug: string; act: ActName; reason: string | null }>(
+    `select distinct on (split_part(c.shown, '/', 2)) split_part(c.shown, '/', 2) as slug, t.act, t.reason
+     from operator_act_accounts c join operator_acts t on t.id = c.act_id
+     where c.account_id = $1 and t.act in ('suspended_agent', 'restored_agent') and c.shown is not null
+     order by split_part(c.shown, '/', 2), t.id desc`,
+    [accountId],
+  );
+  return new Map(
+    rows.flatMap(({ slug, act, reason }) => (act === "suspended_agent" && reason ? [[slug, reason] as const] : [])),
+  );
+}
+
 const micros = microsOf("t.at");
 const before = `($1::bigint is null or (t.at, t.id) < (timestamptz 'epoch' + $1::bigint * interval '1 microsecond', $2::bigint))`;
 

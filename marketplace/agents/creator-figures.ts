@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { toSafeNumber } from "../../shared/amounts.ts";
 import type { Queryable } from "../../shared/postgres.ts";
-import type { AgentId, RunId } from "../ids.ts";
+import type { AccountId, AgentId, RunId } from "../ids.ts";
 import { wholeNumber } from "../query.ts";
 import { dayBefore } from "../utc-day.ts";
 
@@ -77,6 +77,32 @@ export async function readCreatorFigures(db: Queryable, agentId: AgentId, days: 
       .toSorted((a, b) => b.runs - a.runs),
     failures: await failuresOf(db, agentId, first),
   };
+}
+
+/** What each of the agents brought in the last days, in US cents; those that brought nothing are left out. */
+export async function readRevenues(
+  db: Queryable,
+  agentIds: readonly string[],
+  days: number,
+): Promise<Map<string, bigint>> {
+  const first = dayBefore(new Date().toISOString().slice(0, 10), days - 1);
+  const { rows } = await db.query<{ id: string; cents: string }>(
+    `select agent_id as id, trunc(sum(credits) + sum(units) / 10000)::text as cents
+     from agent_days where agent_id = any($1) and day >= $2::date group by agent_id`,
+    [agentIds, first],
+  );
+  return new Map(rows.map(({ id, cents }) => [id, BigInt(cents)]));
+}
+
+/** What calls of the account's agents paid in the last days, in USDC, by network; those without any are left out. */
+export async function readPaidOn(db: Queryable, accountId: AccountId, days: number): Promise<Map<string, string>> {
+  const first = dayBefore(new Date().toISOString().slice(0, 10), days - 1);
+  const { rows } = await db.query<{ network: string; units: string }>(
+    `select d.payer as network, sum(d.units)::text as units from agents a join agent_days d on d.agent_id = a.id
+     where a.account_id = $1 and d.day >= $2::date and d.units > 0 group by d.payer`,
+    [accountId, first],
+  );
+  return new Map(rows.map(({ network, units }) => [network, inUsdc(BigInt(units))]));
 }
 
 function added(rows: readonly DayRow[]) {

@@ -99,6 +99,21 @@ describe("the operators' pages", () => {
     expect((await ada.get("/admin/agents/nobody/nothing")).status).toBe(404);
   });
 
+  test("a creator reads why an agent was suspended where the agent stands, until it is restored", async ({
+    market,
+    ada,
+  }) => {
+    const creator = await person(market);
+    await publishAgent(market.context, await accountByHandle(market.context.db, creator.handle), "copied", echoAgent);
+    const move = (move: string, reason: string) =>
+      ada.post(`/admin/agents/${creator.handle}/copied`, { act: "move", move, reason });
+    const seen = async () => (await Promise.all(["/build", "/build/copied"].map(creator.get))).map(({ html }) => html);
+    await move("suspend", "copies <b>a prompt</b>");
+    for (const html of await seen()) expect(html).toContain("copies &lt;b>a prompt&lt;/b>");
+    await move("restore", "it was theirs");
+    for (const html of await seen()) expect(html).not.toContain("copies");
+  });
+
   test("what was done to an account, its holder reads on a page, without notes", async ({ market, ada }) => {
     const [concerned, other] = [await person(market), await person(market)];
     const path = `/admin/accounts/${concerned.handle}`;
@@ -137,18 +152,25 @@ describe("the operators' pages", () => {
     expect((await ada.get("/admin?id=no+id+at+all")).status).toBe(400);
   });
 
-  test("show a visitor's report as text, and resolve it", async ({ market, seeded, ada }) => {
+  test("show a visitor's report as text, count it until it is resolved, and resolve it", async ({
+    market,
+    seeded,
+    ada,
+  }) => {
     const said = { reason: "other", text: "<script>alert(1)</script>" };
     const { id } = await reportAgent(market.context, seeded.agent.address, { address: "10.8.8.8", said });
     for (const path of ["/admin", "/admin/reports"]) {
       const { html } = await ada.get(path);
       expect(html).toContain("&lt;script>alert(1)");
       expect(html).not.toContain("<script>alert");
+      expect(html).toContain('1<span class="vh"> open</span>');
     }
     expect((await ada.post("/admin/reports", { act: "resolve", id, note: "done" })).to).toBe(
       "/admin/reports?done=resolved",
     );
-    expect((await ada.get("/admin/reports")).html).toContain("No open reports");
+    const { html } = await ada.get("/admin/reports");
+    expect(html).toContain("No open reports");
+    expect(html).not.toContain('<span class="vh"> open</span>');
   });
 
   test("show what a report on a shared run is about, and end its link; who shared it is told why", async ({

@@ -21,6 +21,26 @@ async function begun(market: TestMarketplace, connector = "llm") {
 
 const formAt = async (person: Person, path: string) => formIn((await person.get(path)).html, "build");
 
+describe("the gallery", () => {
+  test("begins with the templates for who has no agent, and says what each of one's agents brought", async ({
+    market,
+  }) => {
+    const person = await newPerson(market);
+    const empty = (await person.get("/build")).html;
+    expect([empty.includes('id="own-title"'), empty.includes("Start from Language model")]).toEqual([false, true]);
+    const { location } = await person.post("/build", { act: "start", connector: "llm" });
+    await person.post(location as string, { ...(await formAt(person, location as string)), do: "publish" });
+    await market.context.db.query(
+      `insert into agent_days (agent_id, day, payer, runs, failed, credits, units)
+       select id, (now() at time zone 'utc')::date - ago, payer, 1, 0, credits, units from agents,
+         (values (0, 'key', 1203, 0), (1, 'eip155:84532', 0, 310000), (40, 'key', 5000, 0)) days (ago, payer, credits, units)
+       where handle = $1`,
+      [person.handle],
+    );
+    expect((await person.get("/build")).html).toMatch(/USD, 30 d.*>12\.34</s);
+  });
+});
+
 describe("the editor, without JavaScript", () => {
   test("takes what every connector's template fills it in with, and a form posted again changes nothing", async ({
     market,

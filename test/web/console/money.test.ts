@@ -66,6 +66,20 @@ describe("the credits page without JavaScript", () => {
     expect((await person.get("/settings/credits?kind=tips")).status).toBe(400);
   });
 
+  test("says what is set aside for the models of one's agents, so that what the balance lacks is found", async ({
+    market,
+  }) => {
+    const person = await newSeller(market);
+    const held = async () => (await person.get("/settings/credits")).html.replaceAll(/<[^>]*>/g, "");
+    expect(await held()).not.toContain("set aside");
+    await market.context.db.query(
+      `insert into model_days (agent_id, day, account_id, taken, spent)
+       select id, (now() at time zone 'utc')::date, account_id, 100, 7 from agents where handle = $1`,
+      [person.handle],
+    );
+    expect(await held()).toContain("93 credits more set aside for your agents’ models");
+  });
+
   test("moves what was earned, and says at the field what is too much", async ({ market }) => {
     const person = await newSeller(market);
     const { earned_credits: earned } = (await person.browser.get("/api/account/credits")).body;
@@ -135,6 +149,13 @@ describe("the wallets page without JavaScript", () => {
     const { html } = await person.get(at);
     expect(html).toContain("can receive USDC");
     expect(html).toContain("Paid to these wallets");
+    expect(html).not.toContain("USDC paid here");
+    await market.context.db.query(
+      `insert into agent_days (agent_id, day, payer, runs, failed, credits, units)
+       select id, (now() at time zone 'utc')::date - ago, $2, 1, 0, 0, 310500 from agents, unnest(array[0, 1, 40]) ago where handle = $1`,
+      [person.handle, base],
+    );
+    expect((await person.get(at)).html).toContain("0.621 USDC paid here in 30 days");
     expect(html).toContain(`${person.handle}/echo`);
     expect((await person.post(at, { act: "check", id })).location).toBe(`${at}?done=payable`);
     const question = await person.get(`${at}/${id}/remove`);
@@ -151,6 +172,18 @@ describe("the wallets page without JavaScript", () => {
     }
     expect((await other.get(`${at}/${id}/remove`)).status).toBe(404);
     expect((await other.post(`${at}/${id}/remove`, { act: "remove" })).status).toBe(404);
+  });
+
+  test("tells a tab whose text was replaced or whose wallet was removed in another tab, and shows what there is now", async ({
+    market,
+  }) => {
+    const person = await newPerson(market);
+    const { id } = await proposed(person);
+    await proposed(person);
+    const late = await person.post(at, { act: "prove", id, signature: "0x00" });
+    expect(late.status).toBe(404);
+    expect(late.html).toContain("What this form was about is not there any more");
+    expect(late.html).toContain(`Copy ${wallet.address}`);
   });
 
   test("names a wrong account at its field", async ({ market }) => {

@@ -1,5 +1,6 @@
 import { listWallets } from "../../../accounts/account-wallets.ts";
 import type { Account } from "../../../accounts/create.ts";
+import { suspensionReasons } from "../../../admin/acts.ts";
 import type { PublishNeeds } from "../../../agents/publish.ts";
 import { listVersions, type OwnVersion, readVersion } from "../../../drafts/agent-history.ts";
 import { type CheckedDraft, checkDraft } from "../../../drafts/checks.ts";
@@ -35,6 +36,8 @@ export interface Editor {
   readonly conflict: Conflict | undefined;
   /** What a button did not do, and why. */
   readonly problem: string | undefined;
+  /** Why the operator took the agent off the market, where that was said. */
+  readonly suspendedFor: string | undefined;
 }
 
 export interface Compared {
@@ -86,11 +89,12 @@ export async function readEditor(
   { against, tried, conflict, problem, refusedYaml, refusedMove }: Before = {},
 ): Promise<Editor> {
   const yaml = definitionYaml(owner, draft.slug, draft);
-  const [checked, wallets, versions, compared] = await Promise.all([
+  const [checked, wallets, versions, compared, reasons] = await Promise.all([
     checkDraft(needs, owner, draft),
     listWallets(needs.db, owner.id),
     draft.agent ? listVersions(needs.db, draft.agent.id) : [],
     comparedWith(needs, owner, { draft, yaml, against }),
+    draft.agent?.state === "suspended" ? suspensionReasons(needs.db, owner.id) : undefined,
   ]);
   return {
     owner,
@@ -107,6 +111,7 @@ export async function readEditor(
     tried: tried ?? { values: exampleInput({ inputs: previewFields(draft.definition) }) },
     conflict,
     problem,
+    suspendedFor: reasons?.get(draft.slug),
   };
 }
 

@@ -38,6 +38,7 @@ export function EditorView({ editor }: { editor: Editor }) {
         </button>
         <EditorHead editor={editor} />
         <div class="wrap page stack stack-6">
+          <Suspended editor={editor} />
           <Notes editor={editor} />
           <div class="cols cols-7-5">
             <div class="stack stack-6">
@@ -74,6 +75,9 @@ export function EditorView({ editor }: { editor: Editor }) {
 function EditorHead({ editor }: { editor: Editor }) {
   const { draft, owner, checked } = editor;
   const address = `${owner.handle}/${draft.slug}`;
+  const isLive = draft.agent?.state === "live";
+  // Nothing waits to be published, so nothing asks for it.
+  const isAsPublished = isLive && !draft.savedAt;
   return (
     <div class="subbar" id="build-head">
       <div class="wrap">
@@ -96,13 +100,18 @@ function EditorHead({ editor }: { editor: Editor }) {
         <Button name="do" value="save" data-save="">
           Save
         </Button>
-        {draft.agent?.state === "live" && (
+        {isLive && (
           <ButtonLink icon="eye" href={`/${address}`}>
             View live
           </ButtonLink>
         )}
-        <Button look="primary" name="do" value="publish" disabled={checked.problems.length > 0}>
-          {draft.agent?.state === "live" ? "Publish changes" : "Publish"}
+        <Button
+          look={isAsPublished ? undefined : "primary"}
+          name="do"
+          value="publish"
+          disabled={checked.problems.length > 0}
+        >
+          {isLive ? "Publish changes" : "Publish"}
         </Button>
       </div>
     </div>
@@ -124,6 +133,16 @@ function State({ editor: { draft, compared } }: { editor: Editor }) {
         <Badge line>{`${changes} ${changes === 1 ? "line" : "lines"} not published`}</Badge>
       )}
     </>
+  );
+}
+
+/** An agent that its creator cannot put back on the market. */
+function Suspended({ editor: { draft, suspendedFor } }: { editor: Editor }) {
+  if (draft.agent?.state !== "suspended") return null;
+  return (
+    <Callout tone="bad" title="The operator took this agent off the market">
+      {suspendedFor && `The reason: ${suspendedFor} `}Buyers get 404. Only the operator can restore it.
+    </Callout>
   );
 }
 

@@ -36,7 +36,8 @@ export function galleryPage(needs: StartNeeds): Page {
               <FromYaml handle={visit.account.handle} refusal={refusal} />
             </div>
             {refusal?.act === "start" && <Callout tone="bad" role="alert" title={refusal.sentence} />}
-            <OwnAgents work={work} handle={visit.account.handle} agentsMax={agentsPerAccount} has={visit.has} />
+            {/* Who has none yet begins with a template at once. */}
+            {work.total > 0 && <OwnAgents work={work} agentsMax={agentsPerAccount} has={visit.has} />}
             <TemplateGallery templates={templates} kind={kindIn(visit)} />
             <Callout title="What a ledger connector needs">
               It acts with a wallet of yours, within the caps that you set. A run is paid before it starts, since what

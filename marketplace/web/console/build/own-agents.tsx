@@ -1,9 +1,9 @@
 /** @jsxRuntime automatic @jsxImportSource preact */
 import { Badge } from "../../../../shared/page/badge.tsx";
 import { ButtonLink } from "../../../../shared/page/button.tsx";
-import { Empty } from "../../../../shared/page/empty.tsx";
 import { figures, percent } from "../../../../shared/page/figures.ts";
 import { Glyph } from "../../../../shared/page/icon.tsx";
+import { dollarsOf } from "../../../../shared/page/money.tsx";
 import { Pagination } from "../../../../shared/page/pagination.tsx";
 import { type Column, Table } from "../../../../shared/page/table.tsx";
 import { Time } from "../../../../shared/page/time.tsx";
@@ -13,7 +13,6 @@ import { type OwnRow, type OwnWork, shownAtOnce } from "./own-work.ts";
 
 interface OwnAgentsProps {
   readonly work: OwnWork;
-  readonly handle: string;
   readonly agentsMax: number;
   readonly has: (path: string) => boolean;
 }
@@ -26,13 +25,7 @@ export function OwnAgents({ work, agentsMax, has }: OwnAgentsProps) {
         <span class="small faint num">{`${figures(work.agents)} of ${figures(agentsMax)}`}</span>
       </div>
       <div class="card">
-        {work.total === 0 ? (
-          <Empty icon="grid" title="No agents yet">
-            What you build stands here, drafts as well. Begin with one of the templates below.
-          </Empty>
-        ) : (
-          <Table label="Table of your agents" tall columns={columns(has)} rows={work.rows} />
-        )}
+        <Table label="Table of your agents" tall columns={columns(has)} rows={work.rows} />
         {work.total > shownAtOnce && (
           <Pagination
             label="Your agents"
@@ -70,6 +63,12 @@ function columns(has: (path: string) => boolean): readonly Column<OwnRow>[] {
       isNumber: true,
       hide: "medium",
       cell: (row) => (row.figures?.success_rate == null ? "–" : percent(row.figures.success_rate)),
+    },
+    {
+      head: "USD, 30 d",
+      isNumber: true,
+      hide: "medium",
+      cell: ({ revenue }) => (revenue === undefined ? "–" : dollarsOf(revenue)),
     },
     {
       head: <span class="vh">Open</span>,
@@ -126,11 +125,12 @@ function OpenButtons({ row, hasFigures }: { row: OwnRow; hasFigures: boolean }) 
   );
 }
 
-/** Which version is live or newest, and whether a draft has been saved since. */
-function VersionLine({ row: { agent, draftSavedAt } }: { row: OwnRow }) {
+/** Which version is live or newest, and whether a draft has been saved since; or why nobody can run it. */
+function VersionLine({ row: { agent, draftSavedAt, why } }: { row: OwnRow }) {
   if (!agent) {
     return <>saved {draftSavedAt && <Time at={draftSavedAt} show="ago" />}</>;
   }
+  if (agent.state === "suspended") return <>by the operator{why && `: ${why}`}</>;
   const version = agent.state === "live" ? `version ${agent.liveVersion}` : `version ${agent.newestVersion}`;
   return (
     <>

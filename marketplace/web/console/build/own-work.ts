@@ -1,5 +1,7 @@
 import type { Queryable } from "../../../../shared/postgres.ts";
+import { suspensionReasons } from "../../../admin/acts.ts";
 import { listOwnAgents, type OwnAgent } from "../../../agents/creator-agents.ts";
+import { readRevenues } from "../../../agents/creator-figures.ts";
 import { asFigures, type Figures, type FiguresRow } from "../../../agents/figures.ts";
 import { listDrafts } from "../../../drafts/drafts.ts";
 import type { AccountId } from "../../../ids.ts";
@@ -23,6 +25,10 @@ export interface OwnRow {
   /** When its draft was saved; undefined where there is none. */
   readonly draftSavedAt: Date | undefined;
   readonly figures: Figures | undefined;
+  /** Of the last thirty days, in US cents. */
+  readonly revenue: bigint | undefined;
+  /** Why the operator took it off the market, where that was said. */
+  readonly why: string | undefined;
 }
 
 export async function readOwnWork(db: Queryable, accountId: AccountId, from: number): Promise<OwnWork> {
@@ -42,10 +48,12 @@ export async function readOwnWork(db: Queryable, accountId: AccountId, from: num
     })),
   ].toSorted((a, b) => latest(b, drafted) - latest(a, drafted));
   const shown = rows.slice(from, from + shownAtOnce);
-  const figures = await figuresOf(
-    db,
-    shown.flatMap(({ agent }) => (agent ? [agent.id] : [])),
-  );
+  const ids = shown.flatMap(({ agent }) => (agent ? [agent.id] : []));
+  const [figures, revenues, reasons] = await Promise.all([
+    figuresOf(db, ids),
+    readRevenues(db, ids, 30),
+    shown.some(({ agent }) => agent?.state === "suspended") ? suspensionReasons(db, accountId) : undefined,
+  ]);
   return {
     rows: shown.map(({ slug, name, connector, agent }) => ({
       slug,
@@ -54,6 +62,8 @@ export async function readOwnWork(db: Queryable, accountId: AccountId, from: num
       agent,
       draftSavedAt: drafted.get(slug)?.savedAt,
       figures: agent && figures.get(agent.id),
+      revenue: agent && revenues.get(agent.id),
+      why: agent?.state === "suspended" ? reasons?.get(slug) : undefined,
     })),
     from,
     total: rows.length,

@@ -119,7 +119,7 @@ function centsOf(usdc: string): bigint {
 }
 
 /** At least two decimals, and no zeros after them. */
-function shortUsdc(usdc: string): string {
+export function shortUsdc(usdc: string): string {
   return usdc.replace(/(\.\d\d)(\d*?)0+$/, "$1$2");
 }
 

@@ -77,7 +77,12 @@ function ActsTable({ acts }: { acts: readonly AccountAct[] }) {
         { head: "UTC", cell: ({ at }) => <Time at={at} show="moment" /> },
         {
           head: "Act",
-          cell: ({ act, credits }) => (credits === null ? words[act] : `${words[act]} ${creditsOf(credits)}`),
+          cell: ({ act, credits, reason }) => (
+            <>
+              {credits === null ? words[act] : `${words[act]} ${creditsOf(credits)}`}
+              {reason && <span class="cell-2 only-s">{reason}</span>}
+            </>
+          ),
         },
         { head: "On", cell: ({ subject }) => (subject ? <span class="mono">{subject}</span> : "–") },
         { head: "Reason", hide: "small", cell: ({ reason }) => reason ?? "–" },

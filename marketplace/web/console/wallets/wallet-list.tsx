@@ -7,10 +7,11 @@ import { Empty } from "../../../../shared/page/empty.tsx";
 import { Time } from "../../../../shared/page/time.tsx";
 import type { ListedWallet } from "../../../accounts/account-wallets.ts";
 import { NetworkMark, networkName } from "../../agent/networks.tsx";
+import { shortUsdc } from "../figures/figures-body.tsx";
 import { explanationOf, WalletBadge } from "./wallet-states.tsx";
 
 /** The account's wallets in their states, with what can be done about each. */
-export function WalletList({ wallets, agents }: { wallets: readonly ListedWallet[]; agents: readonly string[] }) {
+export function WalletList({ wallets, agents, paid }: ListProps) {
   if (wallets.length === 0) {
     return (
       <Card id="wallets" bare>
@@ -29,7 +30,7 @@ export function WalletList({ wallets, agents }: { wallets: readonly ListedWallet
       </div>
       <ul class="card">
         {wallets.map((wallet) => (
-          <Slot wallet={wallet} wallets={wallets} agents={agents.length} />
+          <Slot wallet={wallet} wallets={wallets} agents={agents.length} paid={paid.get(wallet.network)} />
         ))}
       </ul>
       <p class="small dim">
@@ -39,7 +40,14 @@ export function WalletList({ wallets, agents }: { wallets: readonly ListedWallet
   );
 }
 
-function Slot({ wallet, wallets, agents }: SlotProps) {
+interface ListProps {
+  readonly wallets: readonly ListedWallet[];
+  readonly agents: readonly string[];
+  /** What calls paid in thirty days, in USDC, by network. */
+  readonly paid: ReadonlyMap<string, string>;
+}
+
+function Slot({ wallet, wallets, agents, paid }: SlotProps) {
   const { id, network, address, state } = wallet;
   const former = wallets.find((other) => other.network === network && other.state === "checked");
   const isWaiting = state === "unpayable" && former !== undefined;
@@ -56,7 +64,7 @@ function Slot({ wallet, wallets, agents }: SlotProps) {
           {state === "unchecked" ? (
             <Proposed wallet={wallet} former={former} />
           ) : (
-            <Proved wallet={wallet} former={isWaiting ? former : undefined} agents={agents} />
+            <Proved wallet={wallet} former={isWaiting ? former : undefined} agents={agents} paid={paid} />
           )}
         </p>
       </div>
@@ -91,6 +99,7 @@ interface SlotProps {
   readonly wallets: readonly ListedWallet[];
   /** How many live agents are paid per call. */
   readonly agents: number;
+  readonly paid: string | undefined;
 }
 
 function Proposed({ wallet, former }: { wallet: ListedWallet; former: ListedWallet | undefined }) {
@@ -104,7 +113,7 @@ function Proposed({ wallet, former }: { wallet: ListedWallet; former: ListedWall
   );
 }
 
-function Proved({ wallet, former, agents }: ProvedProps) {
+function Proved({ wallet, former, agents, paid }: ProvedProps) {
   const { state, network, looked_at: looked, checked_at: checked, created_at: since } = wallet;
   const agentsSaid = agents === 1 ? "1 agent" : `${agents} agents`;
   return (
@@ -123,6 +132,7 @@ function Proved({ wallet, former, agents }: ProvedProps) {
       <span>
         yours since <Time at={since} />
       </span>
+      {paid && !former && <span>{shortUsdc(paid)} USDC paid here in 30 days</span>}
       {former ? (
         <Replaces former={former} />
       ) : (
@@ -139,6 +149,7 @@ interface ProvedProps {
   /** The one that is paid until this one, which has signed, can be. */
   readonly former: ListedWallet | undefined;
   readonly agents: number;
+  readonly paid: string | undefined;
 }
 
 function Replaces({ former }: { former: ListedWallet }) {

@@ -11,6 +11,7 @@ import {
 } from "../../../accounts/account-wallets.ts";
 import { agentsPaidPerCall } from "../../../accounts/paid-agents.ts";
 import type { Chains } from "../../../accounts/wallet-proof.ts";
+import { readPaidOn } from "../../../agents/creator-figures.ts";
 import type { Config } from "../../../config.ts";
 import { demoWalletPath } from "../../demo-wallet.ts";
 import type { Page, Redirect } from "../../page.ts";
@@ -90,7 +91,11 @@ async function unlessSilent(
 
 async function view({ db, config, tools }: Needs, visit: AccountVisit, refusal?: Refusal): Promise<ConsoleView> {
   const { account, query } = visit;
-  const [wallets, agents] = await Promise.all([listWallets(db, account.id), agentsPaidPerCall(db, account.id)]);
+  const [wallets, agents, paid] = await Promise.all([
+    listWallets(db, account.id),
+    agentsPaidPerCall(db, account.id),
+    readPaidOn(db, account.id, 30),
+  ]);
   const chosen = query.get("network") ?? undefined;
   const id = refusal?.value("id") ?? query.get("sign");
   const proposed = wallets.find((wallet) => wallet.id === id && wallet.state === "unchecked");
@@ -111,7 +116,7 @@ async function view({ db, config, tools }: Needs, visit: AccountVisit, refusal?:
           replaced={replacedBy(chosen, wallets)}
           refusal={refusal}
         />
-        <WalletList wallets={wallets} agents={agents} />
+        <WalletList wallets={wallets} agents={agents} paid={paid} />
         <StatesTable />
         {outside.dialog}
         {config.demoWalletScript && <script src={demoWalletPath} defer />}

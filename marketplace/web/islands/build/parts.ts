@@ -57,7 +57,7 @@ function swapHead(answer: Document): void {
   }
   const publish = (page: Document) => page.querySelector<HTMLButtonElement>("#build-head [value=publish]");
   const [here, there] = [publish(document), publish(answer)];
-  if (here && there) here.disabled = there.disabled;
+  if (here && there) [here.disabled, here.className] = [there.disabled, there.className];
 }
 
 /** Secrets that were posted are kept: their names stand there, and the boxes are empty again. */
