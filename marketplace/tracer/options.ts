@@ -50,14 +50,14 @@ export interface Settings {
 const presets = {
   auto: {
     lambda: 1000,
-    tolerance: 0.32,
+    tolerance: 0.25,
     areaMin: 4,
     grid: 4,
     bytesMax: 500_000,
     pixelsMax: 2_000_000,
   },
-  small: { lambda: 3000, tolerance: 0.45, areaMin: 8, grid: 4, bytesMax: 200_000, pixelsMax: 2_000_000 },
-  hq: { lambda: 450, tolerance: 0.22, areaMin: 3, grid: 8, bytesMax: 1_000_000, pixelsMax: 4_000_000 },
+  small: { lambda: 3000, tolerance: 0.36, areaMin: 8, grid: 4, bytesMax: 200_000, pixelsMax: 2_000_000 },
+  hq: { lambda: 450, tolerance: 0.18, areaMin: 3, grid: 8, bytesMax: 1_000_000, pixelsMax: 4_000_000 },
 } as const;
 
 /** A photograph becomes a poster: coarser, plainer, and of so few bytes that an editor opens it at once. */

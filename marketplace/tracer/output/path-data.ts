@@ -38,64 +38,137 @@ export class PathData {
 }
 
 function segments({ kinds, points, open }: Outline, unit: number, startX: number, startY: number): string {
-  let x = startX;
-  let y = startY;
-  let text = "";
-  let last = "M";
-  let hx = 0;
-  let hy = 0;
+  const pen = new Pen(startX, startY);
+  const at = (i: number) => Math.round(points[i] * unit);
   for (let k = 0, i = 0; k < kinds.length; k++) {
     if (kinds[k] === 1) {
-      const nx = Math.round(points[i] * unit);
-      const ny = Math.round(points[i + 1] * unit);
+      const [x, y] = [at(i), at(i + 1)];
       i += 2;
-      const dx = nx - x;
-      const dy = ny - y;
-      if (!open && k === kinds.length - 1 && nx === startX && ny === startY) break;
-      if (dx === 0 && dy === 0) continue;
-      const next = kinds[k + 1] === 1 ? [points[i] * unit, points[i + 1] * unit].map(Math.round) : null;
       // What goes on in one direction is one line.
-      if (next && goesOn(dx, dy, next[0] - nx, next[1] - ny)) continue;
-      const kind = dy === 0 ? "h" : dx === 0 ? "v" : "l";
-      const way = dy === 0 ? glue(dx) : dx === 0 ? glue(dy) : glue(dx) + glue(dy);
-      text += last === kind ? way : kind + way.trimStart();
-      last = kind;
-      x = nx;
-      y = ny;
-      continue;
-    }
-    if (kinds[k] === 2) {
-      const nx = Math.round(points[i + 2] * unit);
-      const ny = Math.round(points[i + 3] * unit);
-      text += arc(nx - x, ny - y, points[i] * unit - x, points[i + 1] * unit - y);
+      if (kinds[k + 1] === 1 && goesOn(x - pen.x, y - pen.y, at(i) - x, at(i + 1) - y)) continue;
+      pen.line(x, y);
+    } else if (kinds[k] === 2) {
+      pen.arc(points[i] * unit, points[i + 1] * unit, at(i + 2), at(i + 3));
       i += 4;
-      last = "a";
-      x = nx;
-      y = ny;
-      continue;
-    }
-    const ax = Math.round(points[i] * unit) - x;
-    const ay = Math.round(points[i + 1] * unit) - y;
-    const bx = Math.round(points[i + 2] * unit) - x;
-    const by = Math.round(points[i + 3] * unit) - y;
-    const dx = Math.round(points[i + 4] * unit) - x;
-    const dy = Math.round(points[i + 5] * unit) - y;
-    i += 6;
-    // A handle that mirrors the last one within a unit need not be written.
-    if ((last === "c" || last === "s") && Math.abs(ax - hx) <= 1 && Math.abs(ay - hy) <= 1) {
-      text += (last === "s" ? glue(bx) : `s${bx}`) + glue(by) + glue(dx) + glue(dy);
-      last = "s";
     } else {
-      text += (last === "c" ? glue(ax) : `c${ax}`) + glue(ay) + glue(bx) + glue(by) + glue(dx) + glue(dy);
-      last = "c";
+      const handle = (j: number) => [points[j] * unit - pen.x, points[j + 1] * unit - pen.y] as const;
+      pen.cubic([...handle(i), ...handle(i + 2)], at(i + 4), at(i + 5));
+      i += 6;
     }
-    hx = dx - bx;
-    hy = dy - by;
-    x += dx;
-    y += dy;
   }
-  return open ? text : `${text}z`;
+  return open ? pen.text : pen.closed(startX, startY);
 }
+
+/** Writes one segment after another, each as the command with the fewest numbers that draws it. */
+class Pen {
+  text = "";
+  x: number;
+  y: number;
+  private last = "M";
+  /** What was written before the last segment, where that is a line. */
+  private beforeLine: string | null = null;
+  /** From the pen: the last curve's handle, mirrored. */
+  private hx = 0;
+  private hy = 0;
+
+  constructor(x: number, y: number) {
+    this.x = x;
+    this.y = y;
+  }
+
+  line(x: number, y: number): void {
+    const dx = x - this.x;
+    const dy = y - this.y;
+    if (dx === 0 && dy === 0) return;
+    const before = this.text;
+    if (dy === 0) this.write("h", [dx], x, y);
+    else if (dx === 0) this.write("v", [dy], x, y);
+    else this.write("l", [dx, dy], x, y);
+    this.beforeLine = before;
+  }
+
+  /** All that was written, closed: a line back to the start need not be written. */
+  closed(startX: number, startY: number): string {
+    const back = this.x === startX && this.y === startY;
+    return `${(back ? this.beforeLine : null) ?? this.text}z`;
+  }
+
+  /** The arc to (x, y) by way of (mx, my). */
+  arc(mx: number, my: number, x: number, y: number): void {
+    const text = arc(x - this.x, y - this.y, mx - this.x, my - this.y);
+    this.text += text;
+    [this.last, this.x, this.y] = [text[0], x, y];
+    this.beforeLine = null;
+  }
+
+  /**
+   * The cubic with these handles, seen from the pen, to (x, y); a quadratic where that is as good. What was read as a
+   * quadratic, or would be, is that one, so that a drawing read and written again is the same text.
+   */
+  cubic(handles: Handles, x: number, y: number): void {
+    const [dx, dy] = [x - this.x, y - this.y];
+    const { hx, hy, last } = this;
+    const whole = handles.map(Math.round) as unknown as Handles;
+    const exact = quadraticOf(handles, dx, dy) ?? quadraticOf(whole, dx, dy);
+    const [qx, qy] = exact ?? controlOf(whole, dx, dy);
+    const isNear = (others: Handles) => strayOf(whole, others) <= strayMax;
+    const [, , bx, by] = whole;
+    const smooth: Handles = [hx, hy, bx, by];
+    if ("qt".includes(last) && (exact ? qx === hx && qy === hy : isNear(elevated(hx, hy, dx, dy)))) {
+      this.write("t", [dx, dy], x, y);
+      this.mirror(dx - hx, dy - hy);
+    } else if (!exact && "cs".includes(last) && isNear(smooth) && !quadraticOf(smooth, dx, dy)) {
+      this.write("s", [bx, by, dx, dy], x, y);
+      this.mirror(dx - bx, dy - by);
+    } else if (exact || isNear(elevated(qx, qy, dx, dy))) {
+      this.write("q", [qx, qy, dx, dy], x, y);
+      this.mirror(dx - qx, dy - qy);
+    } else {
+      this.write("c", [...whole, dx, dy], x, y);
+      this.mirror(dx - bx, dy - by);
+    }
+  }
+
+  private mirror(x: number, y: number): void {
+    [this.hx, this.hy] = [x, y];
+  }
+
+  private write(command: string, numbers: readonly number[], x: number, y: number): void {
+    const text = numbers.map(glue).join("");
+    this.text += this.last === command ? text : command + text.trimStart();
+    [this.last, this.x, this.y] = [command, x, y];
+    this.beforeLine = null;
+  }
+}
+
+/** A cubic's handles, x and y in turn, seen from its beginning. */
+type Handles = readonly [number, number, number, number];
+
+/** The control point of the quadratic that comes nearest to a cubic which ends at (dx, dy), in whole units. */
+function controlOf([ax, ay, bx, by]: Handles, dx: number, dy: number): [number, number] {
+  return [Math.round((3 * (ax + bx) - dx) / 4), Math.round((3 * (ay + by) - dy) / 4)];
+}
+
+/** The control point of what is a quadratic of whole units; null where it is none. */
+function quadraticOf(handles: Handles, dx: number, dy: number): [number, number] | null {
+  const [qx, qy] = controlOf(handles, dx, dy);
+  return strayOf(handles, elevated(qx, qy, dx, dy)) < 1e-6 ? [qx, qy] : null;
+}
+
+/** A quadratic as a cubic. */
+function elevated(qx: number, qy: number, dx: number, dy: number): Handles {
+  return [(2 * qx) / 3, (2 * qy) / 3, (dx + 2 * qx) / 3, (dy + 2 * qy) / 3];
+}
+
+/** How far a cubic strays when it gets other handles. */
+function strayOf(handles: Handles, others: Handles): number {
+  const [ax, ay, bx, by] = handles.map((v, i) => v - others[i]);
+  const off = (first: number, second: number) => Math.hypot(first * ax + second * bx, first * ay + second * by);
+  return Math.max(off(27 / 64, 9 / 64), off(3 / 8, 3 / 8), off(9 / 64, 27 / 64));
+}
+
+/** Most a curve may stray to be written in fewer numbers, in units of the file. */
+const strayMax = 0.42;
 
 function goesOn(dx: number, dy: number, nextX: number, nextY: number): boolean {
   return dx * nextY === dy * nextX && dx * nextX + dy * nextY > 0;

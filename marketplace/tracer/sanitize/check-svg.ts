@@ -77,7 +77,7 @@ const values: Readonly<Record<string, RegExp | undefined>> = {
   "fill-opacity": share,
   "stop-opacity": share,
   offset: share,
-  d: /^[MmLlHhVvCcSsAaZz0-9 -]+$/,
+  d: /^[MmLlHhVvCcSsQqTtAaZz0-9 -]+$/,
   ...Object.fromEntries(
     ["width", "height", "x", "y", "cx", "cy", "r", "rx", "ry", "x1", "y1", "x2", "y2"].map((n) => [n, number]),
   ),

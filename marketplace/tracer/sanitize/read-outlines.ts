@@ -29,9 +29,9 @@ export function outlinesOf(d: string): Outline[] {
     points.push(...more);
     [pen.x, pen.y] = more.slice(-2);
   };
-  for (const [, command, text] of d.matchAll(/([MmLlHhVvCcSsAaZz])([^a-zA-Z]*)/g)) {
+  for (const [, command, text] of d.matchAll(/([MmLlHhVvCcSsQqTtAaZz])([^a-zA-Z]*)/g)) {
     const values = (text.match(/-?\d+/g) ?? []).map(Number);
-    const steps = { M: 2, m: 2, l: 2, h: 1, v: 1, c: 6, s: 4, a: 7 }[command] ?? 0;
+    const steps = { M: 2, m: 2, l: 2, h: 1, v: 1, c: 6, s: 4, q: 4, t: 2, a: 7 }[command] ?? 0;
     if (command === "z") {
       const last = outlines.at(-1)!;
       [pen.x, pen.y] = [last.x, last.y];
@@ -49,7 +49,12 @@ export function outlinesOf(d: string): Outline[] {
       else if (command === "v") to(1, x, y + a);
       else if (command === "a")
         to(2, ...halfWay(x, y, { r: a, large: e === 1, clockwise: f === 1, dx: g, dy: h }), x + g, y + h);
-      else {
+      else if (command === "q" || command === "t") {
+        const [qx, qy] = command === "q" ? [x + a, y + b] : [2 * x - handle.x, 2 * y - handle.y];
+        const [ex, ey] = command === "q" ? [x + c, y + e] : [x + a, y + b];
+        handle = { x: qx, y: qy };
+        to(3, (x + 2 * qx) / 3, (y + 2 * qy) / 3, (ex + 2 * qx) / 3, (ey + 2 * qy) / 3, ex, ey);
+      } else {
         const smooth = command === "s";
         const [bx, by, ex, ey] = smooth ? [a, b, c, e] : [c, e, f, g];
         const first = smooth ? [2 * x - handle.x, 2 * y - handle.y] : [x + a, y + b];

@@ -1,6 +1,7 @@
 import { describe, expect, test, vi } from "vitest";
 import { DeadlinePassedError } from "../../../marketplace/tracer/deadline.ts";
 import type { TraceOptions } from "../../../marketplace/tracer/options.ts";
+import { pathData } from "../../../marketplace/tracer/output/path-data.ts";
 import { renderRaster, scoreTrace } from "../../../marketplace/tracer/pool/render.ts";
 import { checkSvg } from "../../../marketplace/tracer/sanitize/check-svg.ts";
 import { trace, traceInTime } from "../../../marketplace/tracer/trace.ts";
@@ -87,6 +88,29 @@ describe("what is drawn is what was drawn", () => {
     const data = /<path[^>]* d="([^"]+)"/.exec(svg)![1]!;
     expect(data).not.toMatch(/[cs]/);
     expect(data.match(/-?\d+/g)!.length).toBeLessThanOrEqual(8);
+  });
+
+  test("a wave is as few curves as draw it", () => {
+    const top = Array.from({ length: 6 }, (_, i) => `q40 ${i % 2 ? 60 : -60} 80 0`).join("");
+    const image = picture(
+      520,
+      300,
+      `<rect width="520" height="300" fill="#fff"/><path d="M20 100${top}v120h-480z" fill="#123"/>`,
+    );
+    const result = trace(image);
+    const shapes = result.drawing.groups.flatMap(({ elements }) => elements.map(({ shape }) => shape));
+    const curves = shapes.flatMap((shape) => (shape.kind === "path" ? shape.outlines : [])).flatMap((o) => o.kinds);
+    expect(curves.filter((kind) => kind === 3).length).toBeLessThanOrEqual(14);
+    expect(scoreTrace(image, result).psnr).toBeGreaterThan(44);
+  });
+
+  test("curves are written with the fewest numbers that draw them, and a line back to the start is not", () => {
+    const hill = [20, 40, 40, 40, 60, 0];
+    const valley = [80, -40, 100, -40, 120, 0];
+    const quadratics = { x: 0, y: 0, kinds: [3, 3, 1, 1], points: [...hill, ...valley, 120, 90, 0, 0] };
+    expect(pathData([quadratics], 1)).toBe("M0 0q30 60 60 0t60 0v90z");
+    const lopsided = [0, 60, 10, 60, 60, 0];
+    expect(pathData([{ x: 0, y: 0, kinds: [3], points: lopsided, open: true }], 1)).toBe("M0 0c0 60 10 60 60 0");
   });
 
   test("the end of a narrow stroke is square where it was square and round where it was round", () => {
