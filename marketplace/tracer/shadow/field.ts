@@ -19,7 +19,7 @@ export interface Shadow {
 /**
  * The shadow as a field of opacity: as seen where it is bare, carried on in straight lines under the edges of what lies
  * on it, filled in smoothly beyond. Null where much of what lies on it is itself to be seen through: then what is whose
- * cannot be told.
+ * cannot be told; and where it does not fade: then it is a see-through shape.
  */
 export function describeShadow(
   { colour, members }: Fades,
@@ -66,7 +66,7 @@ export function describeShadow(
     if (bare[i] === 1 && seen[i] !== 0) size++;
     if (known[i] === 0 && seen[i] < opaqueMin) unclear++;
   }
-  if (unclear > unclearShareMax * size) return null;
+  if (unclear > unclearShareMax * size || faint(alpha, bare) < faintShareMin * size) return null;
   fillIn(alpha, known, w, h);
   for (let i = 0; i < alpha.length; i++) alpha[i] = Math.min(alpha[i], seen[i]);
   return { x: left, y: top, width: w, height: h, colour, alpha, bare };
@@ -77,6 +77,15 @@ const margin = 3;
 const rings = 3;
 /** Most pixels that are see-through and no edge, to the shadow's own. */
 const unclearShareMax = 0.05;
+/** Least of its pixels that are under half as opaque as the most opaque one. */
+const faintShareMin = 0.02;
+
+/** How many bare pixels of a shadow are seen, and under half as opaque as the most opaque one. */
+function faint(alpha: Float32Array, bare: Uint8Array): number {
+  const most = alpha.reduce((max, value, i) => (bare[i] === 1 ? Math.max(max, value) : max), 0);
+  return alpha.reduce((n, value, i) => (bare[i] === 1 && value > 0 && value < most / 2 ? n + 1 : n), 0);
+}
+
 /** How far a pixel may be from where its neighbours point to and be of the shadow, levels. */
 const nearMax = 4;
 

@@ -4,6 +4,7 @@ import { likeness } from "../../../marketplace/tracer/output/score.ts";
 import { renderRaster, scoreTrace } from "../../../marketplace/tracer/pool/render.ts";
 import { writePdf } from "../../../marketplace/tracer/pool/write-pdf.ts";
 import { checkSvg } from "../../../marketplace/tracer/sanitize/check-svg.ts";
+import { describeShadow } from "../../../marketplace/tracer/shadow/field.ts";
 import { trace } from "../../../marketplace/tracer/trace.ts";
 import { noise, picture } from "./pictures.ts";
 
@@ -167,4 +168,21 @@ describe("what is no soft shadow is not taken for one", () => {
     expect(process.cpuUsage(started).user / 1e6).toBeLessThan(5);
     expect(bytes).toBeLessThan(500_000);
   });
+});
+
+test("what is see-through but does not fade is no shadow", () => {
+  const { width, height } = card;
+  const members = new Uint8Array(width * height);
+  const [flat, fading] = [128, null].map((opacity) => {
+    const pixels = new Uint8Array(width * height * 4);
+    for (let y = 40; y < 200; y++) {
+      for (let x = 200; x < 220; x++) {
+        members[y * width + x] = 1;
+        pixels[(y * width + x) * 4 + 3] = opacity ?? 6 * (220 - x);
+      }
+    }
+    return describeShadow({ colour: [0, 0, 0], members }, pixels, width, height);
+  });
+  expect(flat).toBeNull();
+  expect(fading).not.toBeNull();
 });
