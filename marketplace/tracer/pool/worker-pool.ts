@@ -5,11 +5,8 @@ import type { RedrawJob, VectorizeJob, VectorizeOutcome } from "./job.ts";
 /** How long a process without work is kept for the next job. */
 const idleMs = 60_000;
 const endMs = 1000;
-/**
- * There is a process to each core: one that collected its garbage on several would only wait for them. Small objects that
- * do not last are most of it: where they have room from the first, not one megabyte, they are collected a tenth as often.
- */
-export const engineFlags = ["--max-old-space-size=512", "--single-threaded-gc", "--min-semi-space-size=16"] as const;
+/** There is a process to each core: one that collected its garbage on several would only wait for them. */
+export const engineFlags = ["--max-old-space-size=512", "--single-threaded-gc"] as const;
 
 /** The process of a job died, and so did that of its second try. */
 export class WorkerDiedError extends Error {
