@@ -478,6 +478,8 @@ describe("a database that lost its last moments", () => {
       const tx = await db.connect();
       try {
         await tx.query("begin");
+        // It is held idle while a daemon starts, which a busy machine takes its time for.
+        await tx.query("set local idle_in_transaction_session_timeout = 0");
         // The row is written by then, and not yet there for others.
         await tx.query("lock table unfinished_payments in share mode");
         await killAt({ setting, facilitator }, body, {

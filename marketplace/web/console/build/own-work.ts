@@ -1,5 +1,6 @@
 import type { Queryable } from "../../../../shared/postgres.ts";
 import { suspensionReasons } from "../../../admin/acts.ts";
+import { figuresDays } from "../../../agents/count-runs.ts";
 import { listOwnAgents, type OwnAgent } from "../../../agents/creator-agents.ts";
 import { readRevenues } from "../../../agents/creator-figures.ts";
 import { asFigures, type Figures, type FiguresRow } from "../../../agents/figures.ts";
@@ -25,7 +26,7 @@ export interface OwnRow {
   /** When its draft was saved; undefined where there is none. */
   readonly draftSavedAt: Date | undefined;
   readonly figures: Figures | undefined;
-  /** Of the last thirty days, in US cents. */
+  /** Of the days of its figures, in US cents. */
   readonly revenue: bigint | undefined;
   /** Why the operator took it off the market, where that was said. */
   readonly why: string | undefined;
@@ -51,7 +52,7 @@ export async function readOwnWork(db: Queryable, accountId: AccountId, from: num
   const ids = shown.flatMap(({ agent }) => (agent ? [agent.id] : []));
   const [figures, revenues, reasons] = await Promise.all([
     figuresOf(db, ids),
-    readRevenues(db, ids, 30),
+    readRevenues(db, ids, figuresDays),
     shown.some(({ agent }) => agent?.state === "suspended") ? suspensionReasons(db, accountId) : undefined,
   ]);
   return {

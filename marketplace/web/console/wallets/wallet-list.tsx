@@ -6,6 +6,7 @@ import { Hash } from "../../../../shared/page/copy.tsx";
 import { Empty } from "../../../../shared/page/empty.tsx";
 import { Time } from "../../../../shared/page/time.tsx";
 import type { ListedWallet } from "../../../accounts/account-wallets.ts";
+import { figuresDays } from "../../../agents/count-runs.ts";
 import { NetworkMark, networkName } from "../../agent/networks.tsx";
 import { shortUsdc } from "../figures/figures-body.tsx";
 import { explanationOf, WalletBadge } from "./wallet-states.tsx";
@@ -43,7 +44,7 @@ export function WalletList({ wallets, agents, paid }: ListProps) {
 interface ListProps {
   readonly wallets: readonly ListedWallet[];
   readonly agents: readonly string[];
-  /** What calls paid in thirty days, in USDC, by network. */
+  /** What calls paid within `figuresDays`, in USDC, by network. */
   readonly paid: ReadonlyMap<string, string>;
 }
 
@@ -132,7 +133,11 @@ function Proved({ wallet, former, agents, paid }: ProvedProps) {
       <span>
         yours since <Time at={since} />
       </span>
-      {paid && !former && <span>{shortUsdc(paid)} USDC paid here in 30 days</span>}
+      {paid && !former && (
+        <span>
+          {shortUsdc(paid)} USDC paid here in {figuresDays} days
+        </span>
+      )}
       {former ? (
         <Replaces former={former} />
       ) : (

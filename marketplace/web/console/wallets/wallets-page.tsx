@@ -11,6 +11,7 @@ import {
 } from "../../../accounts/account-wallets.ts";
 import { agentsPaidPerCall } from "../../../accounts/paid-agents.ts";
 import type { Chains } from "../../../accounts/wallet-proof.ts";
+import { figuresDays } from "../../../agents/count-runs.ts";
 import { readPaidOn } from "../../../agents/creator-figures.ts";
 import type { Config } from "../../../config.ts";
 import { demoWalletPath } from "../../demo-wallet.ts";
@@ -94,7 +95,7 @@ async function view({ db, config, tools }: Needs, visit: AccountVisit, refusal?:
   const [wallets, agents, paid] = await Promise.all([
     listWallets(db, account.id),
     agentsPaidPerCall(db, account.id),
-    readPaidOn(db, account.id, 30),
+    readPaidOn(db, account.id, figuresDays),
   ]);
   const chosen = query.get("network") ?? undefined;
   const id = refusal?.value("id") ?? query.get("sign");
