@@ -1,15 +1,24 @@
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { test as base, expect, vi } from "vitest";
+import { BodyBudget } from "../../shared/body-budget.ts";
 import { createApp, errorHandler, type Listening, listen } from "../../shared/http.ts";
 import { type HttpLimits, usualHttpLimits } from "../../shared/http-limits.ts";
 import { createLog } from "../../shared/log.ts";
 import { jsonBody } from "../../shared/request-body.ts";
 import { onceClosed } from "../../shared/response-closed.ts";
 
-/** A service that takes two megabytes at /said, answers /late when it is told to, and /never never. */
-async function serve(limits: Partial<HttpLimits> = {}, trustProxy: boolean | string = false) {
-  const app = createApp({ trustProxy, http: { ...usualHttpLimits, ...limits } });
+/**
+ * A service that takes two megabytes at /said, answers /late when it is told to, and /never never. `bodyWaitMs`: how long a body
+ * waits for room, where that is not to depend on the machine.
+ */
+async function serve(
+  limits: Partial<HttpLimits> = {},
+  { trustProxy = false, bodyWaitMs }: { trustProxy?: boolean | string; bodyWaitMs?: number } = {},
+) {
+  const http = { ...usualHttpLimits, ...limits };
+  const app = createApp({ trustProxy, http });
+  if (bodyWaitMs !== undefined) app.locals.bodyBudget = new BodyBudget(http, bodyWaitMs);
   let finish: () => void = () => {};
   const finished = new Promise<void>((resolve) => {
     finish = resolve;
@@ -170,7 +179,7 @@ test("while all of an address's connections are being answered, one more is clos
 });
 
 test("connections of a trusted proxy are not counted", async ({ start, say }) => {
-  const { service } = await start({ connectionsPerAddress: 2 }, "loopback");
+  const { service } = await start({ connectionsPerAddress: 2 }, { trustProxy: "loopback" });
   const idle = [];
   for (let one = 0; one < 10; one += 1) idle.push(await say(service, ""));
   expect((await fetch(`${service.url}/health`)).status).toBe(200);
@@ -178,7 +187,7 @@ test("connections of a trusted proxy are not counted", async ({ start, say }) =>
 });
 
 test("who fills their share of the memory for bodies waits for it, and nobody else does", async ({ start, say }) => {
-  const { service } = await start({ bodyBytes: 4_000_000 }, "loopback");
+  const { service } = await start({ bodyBytes: 4_000_000 }, { trustProxy: "loopback" });
   // The oldest may go on, whatever it is; these hold what they have.
   const oldest = await say(service, `${upload(1_900_000)}"${"x".repeat(1_700_000)}`);
   const second = await say(service, `${upload(1_900_000)}"${"x".repeat(400_000)}`);
@@ -194,13 +203,13 @@ test("who fills their share of the memory for bodies waits for it, and nobody el
 });
 
 test("large bodies that come together take turns, and none is refused", async ({ start }) => {
-  const { service } = await start({ bodyBytes: 4_000_000 });
+  const { service } = await start({ bodyBytes: 4_000_000 }, { bodyWaitMs: 60_000 });
   const statuses = await Promise.all(Array.from({ length: 20 }, () => said(service, 1_900_000)));
   expect(statuses).toEqual(Array(20).fill(200));
 });
 
 test("an address may have so many large bodies at a time", async ({ start, say }) => {
-  const { service } = await start({ largeBodiesPerAddress: 2 }, "loopback");
+  const { service } = await start({ largeBodiesPerAddress: 2 }, { trustProxy: "loopback" });
   for (let one = 0; one < 2; one += 1) await say(service, `${upload(1_000_000)}"${"x".repeat(100_000)}`);
   await eventually(async () => expect(await said(service, 100_000)).toBe(429));
   expect(await said(service, 1_000)).toBe(200);
@@ -261,7 +270,7 @@ test("uploads that fill the memory for bodies and drip are given up for those wh
   start,
   say,
 }) => {
-  const { service } = await start({ bodyBytes: 4_000_000 }, "loopback");
+  const { service } = await start({ bodyBytes: 4_000_000 }, { trustProxy: "loopback" });
   const dripping: Array<Awaited<ReturnType<typeof say>>> = [];
   for (const from of ["192.0.2.3", "192.0.2.4", "192.0.2.5"]) {
     dripping.push(await say(service, `${upload(1_900_000, from)}"${"x".repeat(1_400_000)}`));
@@ -281,7 +290,7 @@ test("uploads that fill the memory for bodies and drip are given up for those wh
 });
 
 test("a body behind another request gives its memory back when its client hangs up", async ({ start, say }) => {
-  const { service } = await start({ bodyBytes: 4_000_000 }, "loopback");
+  const { service } = await start({ bodyBytes: 4_000_000 }, { trustProxy: "loopback" });
   // The oldest would be let through whatever is counted.
   const oldest = await say(service, `${upload(1_900_000, "192.0.2.9")}"${"x".repeat(100_000)}`);
   for (let one = 0; one < 2; one += 1) {
