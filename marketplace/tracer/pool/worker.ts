@@ -3,11 +3,14 @@ import { constants, setPriority } from "node:os";
 import workerpool from "workerpool";
 import { vectorizeJob } from "./job.ts";
 
-/** A process that traces (worker-pool.ts) and gives way to whatever else wants its core. */
-const { PRIORITY_LOW } = constants.priority;
+/**
+ * A process that traces (worker-pool.ts) and gives way to whatever else wants its core: a tenth of that is left to it. At the
+ * lowest priority there is it had a seventieth, and traces that were paid for met their deadline beside full cores.
+ */
+const priority = constants.priority.PRIORITY_BELOW_NORMAL;
 
 if (process.platform === "linux") giveWayOnLinux();
-else setPriority(PRIORITY_LOW);
+else setPriority(priority);
 workerpool.worker({ vectorizeJob });
 
 /**
@@ -22,6 +25,6 @@ function giveWayOnLinux(): void {
       // A kernel without autogroups, a thread that has ended: the rest still counts.
     }
   };
-  for (const thread of readdirSync("/proc/self/task")) tryTo(() => setPriority(Number(thread), PRIORITY_LOW));
-  tryTo(() => writeFileSync("/proc/self/autogroup", String(PRIORITY_LOW)));
+  for (const thread of readdirSync("/proc/self/task")) tryTo(() => setPriority(Number(thread), priority));
+  tryTo(() => writeFileSync("/proc/self/autogroup", String(priority)));
 }

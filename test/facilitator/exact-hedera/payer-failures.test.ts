@@ -92,6 +92,9 @@ test("what is not the payer's doing is not held against it", async () => {
   ledger.faults.set({ throttleAtConsensus: 1 });
   expect((await daemons[0]!.settle(await paymentOf(buyer))).body).toMatchObject({ errorReason: "transaction_failed" });
   ledger.faults.set({ busy: 1_000 });
-  expect((await daemons[0]!.settle(await paymentOf(buyer))).body).toMatchObject({ errorReason: "transaction_failed" });
+  const body = await paymentOf(buyer);
+  // On a busy machine a node's answer may come too late to be one: what became of the payment is known once it has expired.
+  const ended = expect.poll(async () => (await daemons[0]!.settle(body)).body.errorReason, { timeout: 170_000 });
+  await ended.toMatch(/transaction_(failed|expired)/);
   expect(await failures(buyer)).toBe(0);
 });

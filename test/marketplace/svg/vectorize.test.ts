@@ -146,7 +146,7 @@ describe("in worker processes", () => {
     expect(threads.length).toBeGreaterThan(4);
     // Field 19 of stat(5), the seventeenth after the name in brackets.
     const nice = threads.map((thread) => readFileSync(`/proc/${pid}/task/${thread}/stat`, "latin1").split(") ")[1]);
-    expect(new Set(nice.map((fields) => fields?.split(" ")[16]))).toEqual(new Set(["19"]));
+    expect(new Set(nice.map((fields) => fields?.split(" ")[16]))).toEqual(new Set(["10"]));
     expect(readFileSync(`/proc/${pid}/environ`, "latin1")).not.toContain("SEALING_SECRET");
     await own.close();
     while (workers().includes(pid!)) await pause(5);
