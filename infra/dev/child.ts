@@ -27,7 +27,9 @@ export function startChild(options: { name: string; program: string; env: NodeJS
     readiness: async (check) => {
       const answer = await poll(check, ended);
       if (answer !== undefined) return answer;
-      throw ended() ? await died : new Error(`${name} did not come up within 30 s\n${tailOf(output(), logFile)}`);
+      throw ended()
+        ? await died
+        : new Error(`${name} did not come up within ${readinessMs / 1000} s\n${tailOf(output(), logFile)}`);
     },
     output,
     stop: () => stop(child),
@@ -39,7 +41,7 @@ export interface Child {
   readonly pid: number;
   /** Settles with an explanation when the process ends, however it ended. */
   readonly died: Promise<Error>;
-  /** Waits until `check` answers something; rejects when the process dies before that, or after 30 s. */
+  /** Waits until `check` answers something; rejects when the process dies before that, or after `readinessMs`. */
   readiness<T>(check: () => Promise<T | undefined>): Promise<T>;
   /** What it wrote so far. */
   output(): string;
@@ -56,8 +58,11 @@ async function failure(child: ChildProcess): Promise<string> {
   }
 }
 
+/** Seconds on a quiet machine; a busy one is not given up on. */
+const readinessMs = 120_000;
+
 async function poll<T>(check: () => Promise<T | undefined>, ended: () => boolean): Promise<T | undefined> {
-  for (const deadline = Date.now() + 30_000; Date.now() < deadline && !ended(); ) {
+  for (const deadline = Date.now() + readinessMs; Date.now() < deadline && !ended(); ) {
     const answer = await check().catch(() => undefined);
     if (answer !== undefined) return answer;
     await new Promise((resolve) => setTimeout(resolve, 40));

@@ -4,7 +4,6 @@ import { ApiError } from "../../shared/errors.ts";
 import { type Database, inTransaction, type Transaction } from "../../shared/postgres.ts";
 import { type Account, accountByHandle } from "../accounts/create.ts";
 import { moveAccount } from "../accounts/state.ts";
-import { noteMove } from "../accounts/suspension-emails.ts";
 import { moveAgent } from "../agents/state.ts";
 import { credits } from "../credits/amount.ts";
 import { grant } from "../credits/ledger.ts";
@@ -13,6 +12,7 @@ import { parse } from "../parse.ts";
 import { resolveReport } from "../reports/operator-reports.ts";
 import { recordAct } from "./acts.ts";
 import { withoutNul } from "./ids.ts";
+import { recordMove } from "./moves.ts";
 import type { Operator } from "./operators.ts";
 
 const note = z.string().trim().max(2_000).describe("For operators alone.");
@@ -30,16 +30,9 @@ export async function moveAccountAs(db: Database, operator: Operator, handle: st
   const account = await accountByHandle(db, withoutNul(handle));
   refuseOwn(operator, account.id);
   return moveAccount(db, account, move, {
-    record: async (tx) => {
-      await noteMove(tx, { move, accountId: account.id, subject: account.handle, reason });
-      await recordAct(tx, {
-        operatorId: operator.id,
-        act: move === "suspend" ? "suspended_account" : "restored_account",
-        subject: account.handle,
-        reason,
-        note,
-        concerned: [{ accountId: account.id, shown: account.handle }],
-      });
+    record: (tx) => {
+      const [accountId, subject, operatorId] = [account.id, account.handle, operator.id];
+      return recordMove(tx, { of: "account", move, accountId, subject, operatorId, reason, note });
     },
   });
 }
@@ -53,17 +46,17 @@ export async function moveAgentAs(
 ): Promise<{ agent: string; state: string }> {
   const { move, reason, note } = parse(moveRequest, said, "invalid_value");
   return inTransaction(db, async (tx) => {
-    const ownerId = await ownerOf(tx, withoutNul(address));
-    refuseOwn(operator, ownerId);
+    const accountId = await ownerOf(tx, withoutNul(address));
+    refuseOwn(operator, accountId);
     const moved = await moveAgent(tx, address, move);
-    await noteMove(tx, { move, accountId: ownerId, subject: moved.agent, reason });
-    await recordAct(tx, {
-      operatorId: operator.id,
-      act: move === "suspend" ? "suspended_agent" : "restored_agent",
+    await recordMove(tx, {
+      of: "agent",
+      move,
+      accountId,
       subject: moved.agent,
+      operatorId: operator.id,
       reason,
       note,
-      concerned: [{ accountId: ownerId, shown: moved.agent }],
     });
     return moved;
   });

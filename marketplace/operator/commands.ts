@@ -1,9 +1,9 @@
-import { inTransaction } from "../../shared/postgres.ts";
+import { inTransaction, type Transaction } from "../../shared/postgres.ts";
 import { type Account, accountByHandle, createAccount, findAccount } from "../accounts/create.ts";
 import { addPayoutWallet } from "../accounts/payout-wallets.ts";
 import { accountMoves, moveAccount } from "../accounts/state.ts";
-import { noteMove } from "../accounts/suspension-emails.ts";
 import { linkEmail } from "../accounts/users.ts";
+import { recordMove } from "../admin/moves.ts";
 import { listOperators, nameOperator, removeOperator } from "../admin/operators.ts";
 import { checkDefinition } from "../agents/check.ts";
 import { findOwnAgent, listOwnAgents } from "../agents/creator-agents.ts";
@@ -54,7 +54,7 @@ export const help = `Accounts, keys, credits, wallets and agents of the marketpl
   agent publish      --file <agent.yaml>; makes it what the agent is from the next run on
   agent list         --account <handle>
   agent ${agentMoves.join("|")}   --agent <handle/slug> [--reason <text>]
-                     the creator of an agent that is suspended is told why by e-mail
+                     the creator of an agent that is suspended is told why by e-mail and in the console
   agent budget       --agent <handle/slug> [--credits <n>]
                      what its models may cost its creator in a day; without --credits the default
   report list        [--all] [--limit <n>]
@@ -104,8 +104,9 @@ export const commands: Record<string, Command> = {
       `account ${move}`,
       async ({ db }: PublishNeeds, args: Arguments) => {
         const account = await accountByHandle(db, args.text("account"));
-        const noted = { move, accountId: account.id, subject: account.handle, reason: args.optional("reason") };
-        return moveAccount(db, account, move, { record: (tx) => noteMove(tx, noted) });
+        const [accountId, subject, reason] = [account.id, account.handle, reasonOf(args)];
+        const record = (tx: Transaction) => recordMove(tx, { of: "account", move, accountId, subject, reason });
+        return moveAccount(db, account, move, { record });
       },
     ]),
   ),
@@ -175,7 +176,7 @@ export const commands: Record<string, Command> = {
         inTransaction(db, async (tx) => {
           const moved = await moveAgent(tx, args.text("agent"), move);
           const { id: accountId } = await accountByHandle(tx, moved.agent.split("/")[0]!);
-          await noteMove(tx, { move, accountId, subject: moved.agent, reason: args.optional("reason") });
+          await recordMove(tx, { of: "agent", move, accountId, subject: moved.agent, reason: reasonOf(args) });
           return moved;
         }),
     ]),
@@ -207,6 +208,13 @@ export const commands: Record<string, Command> = {
   "operator list": async ({ db }) => listOperators(db),
   seed: async (needs, args) => applySeed(needs, await readYaml(args.text("file"))),
 };
+
+function reasonOf(args: Arguments): string | undefined {
+  const reason = args.optional("reason");
+  if (reason !== undefined && reason.length > 2_000)
+    throw new UsageError("--reason must be at most 2000 characters long");
+  return reason;
+}
 
 /** Does something with an agent's file whose definition fits together; otherwise says in which lines it does not. */
 async function withFile<T>(needs: PublishNeeds, args: Arguments, work: (file: CheckedFile) => Promise<T>): Promise<T> {

@@ -33,6 +33,7 @@ export function Button({ look, size, block, icon, cost, class: more, children, .
 
 interface ButtonLinkProps extends Look {
   readonly href: string;
+  readonly target?: "_blank" | undefined;
   readonly [attribute: `aria-${string}` | `data-${string}`]: string | undefined;
 }
 

@@ -157,6 +157,20 @@ describe("agents and accounts", () => {
     expect((await ada.browser.post(path, { move: "restore", reason: "cleared" })).body.state).toBe("open");
   });
 
+  test("what the command line suspends is in the log and told to whom it concerns as well", async ({ market, ada }) => {
+    const person = await withAccount(market);
+    await cli(market, "account", "suspend", "--account", person.handle, "--reason", "spam");
+    await cli(market, "account", "restore", "--account", person.handle);
+    expect((await ada.browser.get("/api/operator/acts?limit=2")).body.acts).toMatchObject([
+      { act: "restored_account", subject: person.handle, operator: null, reason: null },
+      { act: "suspended_account", subject: person.handle, operator: null, reason: "spam" },
+    ]);
+    const [, told] = (await person.browser.get("/api/account/operator-acts")).body.acts;
+    expect(told).toMatchObject({ act: "suspended_account", subject: person.handle, reason: "spam" });
+    const long = ["account", "suspend", "--account", person.handle, "--reason", "x".repeat(2_001)];
+    await expect(cli(market, ...long)).rejects.toThrow("--reason must be at most 2000 characters long");
+  });
+
   test("lists are found by how names begin, page by page", async ({ seeded, ada }) => {
     const accounts = (await ada.browser.get(`/api/operator/accounts?q=${seeded.buyer.handle}`)).body.accounts;
     expect(accounts.map(({ handle }: { handle: string }) => handle)).toEqual([seeded.buyer.handle]);

@@ -8,6 +8,7 @@ import { shareRun } from "../../marketplace/runs/share-run.ts";
 import { withAccount } from "../support/browser.ts";
 import { marketTest } from "../support/fixtures.ts";
 import { echoAgent, run, seedMarket, type TestMarketplace } from "../support/marketplace.ts";
+import { allFormsIn } from "./console/posted-form.ts";
 
 /** A person whose browser runs no scripts. */
 interface Person {
@@ -80,6 +81,22 @@ describe("the operators' pages", () => {
     const headers = { origin: "https://evil.example" };
     expect((await ada.post("/admin/log", { act: "note", on: "x", note: "y" }, headers)).status).toBe(403);
     expect((await ada.post("/admin/log", { act: "toString" })).status).toBe(400);
+  });
+
+  test("keep a form that came after the ten minutes, to be sent again", async ({ market, ada }) => {
+    const confirmedUntil = (until: string) =>
+      market.context.db.query(
+        `update operator_confirmations set until = ${until} where account_id = (select account_id from handles where handle = $1)`,
+        [ada.handle],
+      );
+    const note = { act: "note", on: "pay_1", note: 'a "long" text' };
+    await confirmedUntil("now()");
+    const late = await ada.post("/admin/log", note);
+    expect([late.status, late.html.includes("/admin/confirm?next=%2Fadmin%2Flog")]).toEqual([401, true]);
+    await confirmedUntil("now() + interval '10 minutes'");
+    const [again] = allFormsIn(late.html).filter(({ action }) => action === "/admin/log");
+    expect(again?.fields).toEqual(note);
+    expect((await ada.post("/admin/log", again!.fields)).status).toBe(303);
   });
 
   test("suspend an agent with a reason and restore it, without JavaScript", async ({ market, seeded, ada }) => {

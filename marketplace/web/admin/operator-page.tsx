@@ -6,9 +6,11 @@ import { Callout } from "../../../shared/page/callout.tsx";
 import { Icon } from "../../../shared/page/icon.tsx";
 import type { IconName } from "../../../shared/page/icons.tsx";
 import type { Database } from "../../../shared/postgres.ts";
+import { confirmedMinutes } from "../../admin/confirm.ts";
 import { type Operator, readOperator } from "../../admin/operators.ts";
 import { admitOperator } from "../../admin/require-operator.ts";
 import { countedMax, countOpenReports } from "../../reports/operator-reports.ts";
+import { keptForm } from "../console/kept-form.tsx";
 import { isForForm, Refusal } from "../console/refusal.ts";
 import type { Page, Redirect, Shown, View, Visit } from "../page.ts";
 
@@ -45,7 +47,7 @@ export function operatorPage({ db }: { readonly db: Database }, page: OperatorPa
   const show = (visit: Visit) => withOperator(db, visit, async (own) => seen(own, await page.show(own)));
   if (!acts) return { path, scriptBytesMax, isPrivate: true, show };
   const take = (visit: Visit, form: URLSearchParams) =>
-    withOperator(db, visit, async (own) => seen(own, await act(page, own, form)));
+    withOperator(db, visit, async (own) => seen(own, await act(page, own, form)), form);
   return { path, scriptBytesMax, isPrivate: true, show, submit: { bytesMax: 16_384, take } };
 }
 
@@ -56,13 +58,25 @@ export async function operatorAt(db: Database, { viewer }: Visit): Promise<Opera
   return operator;
 }
 
-async function withOperator(db: Database, visit: Visit, go: (own: OperatorVisit) => Promise<Shown>): Promise<Shown> {
+async function withOperator(
+  db: Database,
+  visit: Visit,
+  go: (own: OperatorVisit) => Promise<Shown>,
+  form?: URLSearchParams,
+): Promise<Shown> {
   const operator = await operatorAt(db, visit);
   await admitOperator(db, operator);
   const { request, path } = visit;
-  const here = request.method === "POST" ? path : request.originalUrl;
-  if (!operator.confirmedUntil) return { redirect: `${confirmPath}?next=${encodeURIComponent(here)}` };
-  return go({ ...visit, operator });
+  if (operator.confirmedUntil) return go({ ...visit, operator });
+  const confirmAt = (next: string) => `${confirmPath}?next=${encodeURIComponent(next)}`;
+  if (!form) return { redirect: confirmAt(request.originalUrl) };
+  return keptForm({
+    path,
+    form,
+    title: "Show that it is you",
+    lede: `More than ${confirmedMinutes} minutes have passed since you did.`,
+    way: { href: confirmAt(path), label: "Confirm" },
+  });
 }
 
 async function act(page: OperatorPage, own: OperatorVisit, form: URLSearchParams): Promise<OperatorView | Redirect> {

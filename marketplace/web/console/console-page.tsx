@@ -8,6 +8,7 @@ import { openAccountPath, signInPath } from "../layout.tsx";
 import type { Page, Redirect, Shown, View, Visit } from "../page.ts";
 import type { Viewer } from "../viewer.ts";
 import { ConsoleFrame } from "./console-frame.tsx";
+import { keptForm } from "./kept-form.tsx";
 import { isForForm, Refusal } from "./refusal.ts";
 
 /**
@@ -58,7 +59,15 @@ export function consolePage({ db }: ConsoleNeeds, page: ConsolePage): Page {
   const show = (visit: Visit) => withAccount(visit, async (own) => framed(page, own, await page.show(own)));
   if (!acts) return { path, scriptBytesMax, isPrivate: true, show };
   const take = (visit: Visit, form: URLSearchParams) =>
-    withAccount(visit, async (own) => framed(page, own, await act(db, page, own, form)));
+    visit.viewer
+      ? withAccount(visit, async (own) => framed(page, own, await act(db, page, own, form)))
+      : keptForm({
+          path: visit.path,
+          form,
+          title: "You are signed out",
+          lede: "Your session ended, here or in another tab.",
+          way: { href: signInPath(visit.path), label: "Sign in" },
+        });
   return { path, scriptBytesMax, isPrivate: true, show, submit: { bytesMax: formBytesMax, take } };
 }
 
@@ -69,7 +78,7 @@ export function done(path: string, notice: string): Redirect {
 
 async function withAccount(visit: Visit, go: (own: AccountVisit) => Promise<Shown>): Promise<Shown> {
   const { viewer, request } = visit;
-  // A form that was posted without a session leads back to its page, not to its post.
+  // A form that was posted leads back to its page, not to its post.
   const here = request.method === "POST" ? visit.path : request.originalUrl;
   if (!viewer) return { redirect: signInPath(here) };
   const { account } = viewer;

@@ -38,7 +38,7 @@ const privatePaths = () =>
     .map(({ path }) => path.replaceAll(/\{\w+\}/g, "some-x"));
 
 describe("every page of the console", () => {
-  test("leads who is not signed in to the page to sign in on, and back; a form too", async () => {
+  test("leads who is not signed in to the page to sign in on, and back; a form is kept to be sent again", async () => {
     const asked = { redirect: "manual", headers: { accept: "text/html" } } as const;
     // The operators' pages are not there for other visitors, signed in or not.
     for (const path of privatePaths().filter((one) => !one.startsWith("/admin"))) {
@@ -49,9 +49,19 @@ describe("every page of the console", () => {
     const posted = await fetch(`${market.url}/settings/keys/new`, {
       ...asked,
       method: "POST",
-      body: new URLSearchParams({ act: "create", name: "x" }),
+      body: new URLSearchParams([
+        ["act", "create"],
+        ["name", '"&<b'],
+        ["agents", "a/1"],
+        ["agents", "a/2"],
+      ]),
     });
-    expect([posted.status, posted.headers.get("location")]).toEqual([303, "/sign-in?next=%2Fsettings%2Fkeys%2Fnew"]);
+    expect([posted.status, posted.headers.get("cache-control")]).toEqual([401, "no-store"]);
+    const page = await posted.text();
+    expect(page).toContain('href="/sign-in?next=%2Fsettings%2Fkeys%2Fnew"');
+    const [again] = allFormsIn(page).filter(({ action }) => action === "/settings/keys/new");
+    expect(again?.fields).toEqual({ act: "create", name: '"&<b', agents: "a/2" });
+    expect(page).toMatch(/name="agents" value="a\/1".*name="agents" value="a\/2"/s);
   });
 
   test("is in no map of the site", async () => {

@@ -1,0 +1,41 @@
+/** @jsxRuntime automatic @jsxImportSource preact */
+import { Button, ButtonLink } from "../../../shared/page/button.tsx";
+import type { View } from "../page.ts";
+import { SignInBox } from "../pages/sign-in-forms.tsx";
+
+interface KeptForm {
+  /** The page's own path, to which it was posted. */
+  readonly path: string;
+  readonly form: URLSearchParams;
+  readonly title: string;
+  /** Why it was not taken. */
+  readonly lede: string;
+  /** Where its sender shows again who they are. */
+  readonly way: { readonly href: string; readonly label: string };
+}
+
+/** Shown for a form whose sender has to show first who they are: what it holds waits on this page, and is sent again from it. */
+export function keptForm({ path, form, title, lede, way }: KeptForm): View {
+  return {
+    title,
+    status: 401,
+    isPrivate: true,
+    headers: { "cache-control": "no-store" },
+    body: (
+      <SignInBox title={title} lede={lede}>
+        <p>Nothing was changed. What you entered is kept on this page while it is open.</p>
+        <ButtonLink look="primary" size="large" block href={way.href} target="_blank">
+          1. {way.label} in a new tab
+        </ButtonLink>
+        <form method="post" action={path} data-busy="Sending">
+          {[...form].map(([name, value]) => (
+            <input type="hidden" name={name} value={value} />
+          ))}
+          <Button size="large" block>
+            2. Send it again
+          </Button>
+        </form>
+      </SignInBox>
+    ),
+  };
+}
