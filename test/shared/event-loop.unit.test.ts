@@ -23,3 +23,17 @@ test("nobody shares a turn", async () => {
   done = true;
   expect(new Set(turns).size).toBe(20);
 });
+
+test("after long work the next caller waits as long as that took", async () => {
+  const workFor = (ms: number) => {
+    for (const until = performance.now() + ms; performance.now() < until; );
+    return performance.now();
+  };
+  const first = ownEventLoopTurn().then(() => workFor(60));
+  const next = ownEventLoopTurn().then(() => performance.now());
+  const turns: number[] = [];
+  while (turns.length < 20) turns.push(await new Promise((resolve) => setImmediate(() => resolve(performance.now()))));
+  expect((await next) - (await first)).toBeGreaterThanOrEqual(59);
+  // Whoever else has something to do is not held up.
+  expect(turns.filter((at) => at > Number(turns[0])).length).toBeGreaterThan(10);
+});

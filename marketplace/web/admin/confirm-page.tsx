@@ -9,7 +9,8 @@ import { hasPasskey } from "../../sign-in/passkey-presence.ts";
 import { isForForm, Refusal } from "../console/refusal.ts";
 import { RefusedNote } from "../console/refused-note.tsx";
 import type { Page, View } from "../page.ts";
-import { PasskeyWay, SignInBox } from "../pages/sign-in-forms.tsx";
+import { PasskeyWay } from "../pages/sign-in-forms.tsx";
+import { SignInBox } from "../sign-in-box.tsx";
 import { confirmPath, operatorAt } from "./operator-page.tsx";
 
 interface Needs {

@@ -1,7 +1,7 @@
 /** @jsxRuntime automatic @jsxImportSource preact */
 import { Button, ButtonLink } from "../../../shared/page/button.tsx";
 import type { View } from "../page.ts";
-import { SignInBox } from "../pages/sign-in-forms.tsx";
+import { SignInBox } from "../sign-in-box.tsx";
 
 interface KeptForm {
   /** The page's own path, to which it was posted. */

@@ -7,7 +7,7 @@ import { admitOrRefuse } from "../../rate-limit.ts";
 import { nextOf } from "../../sign-in/enter.ts";
 import { openAccountPath, signInPath } from "../layout.tsx";
 import type { Page, View } from "../page.ts";
-import { SignInBox } from "../pages/sign-in-forms.tsx";
+import { SignInBox } from "../sign-in-box.tsx";
 import type { Viewer } from "../viewer.ts";
 import { isForForm, Refusal } from "./refusal.ts";
 import { RefusedNote } from "./refused-note.tsx";

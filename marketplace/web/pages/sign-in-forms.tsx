@@ -1,6 +1,4 @@
 /** @jsxRuntime automatic @jsxImportSource preact */
-
-import type { ComponentChildren } from "preact";
 import { Button } from "../../../shared/page/button.tsx";
 import { Callout } from "../../../shared/page/callout.tsx";
 import { TextField } from "../../../shared/page/field.tsx";
@@ -9,6 +7,7 @@ import type { Tools } from "../../connectors/connector.ts";
 import { linkMinutes } from "../../sign-in/auth.ts";
 import { type EnterNeeds, landingPath } from "../../sign-in/enter.ts";
 import { payableNetworks } from "../../stablecoins.ts";
+import { SignInBox } from "../sign-in-box.tsx";
 
 export interface SignInNeeds extends EnterNeeds {
   readonly tools: Pick<Tools, "evm">;
@@ -26,26 +25,6 @@ export interface Problem {
   readonly message: string;
   /** Where it can be put right; above the form otherwise. */
   readonly field?: "email" | undefined;
-}
-
-export function SignInBox({ title, lede, children }: BoxProps) {
-  return (
-    <div class="sign">
-      <div class="sign-box">
-        <div class="stack stack-2">
-          <h1>{title}</h1>
-          {lede && <p class="small dim">{lede}</p>}
-        </div>
-        {children}
-      </div>
-    </div>
-  );
-}
-
-interface BoxProps {
-  readonly title: string;
-  readonly lede?: string;
-  readonly children: ComponentChildren;
 }
 
 interface WaysProps {

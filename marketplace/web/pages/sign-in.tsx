@@ -5,15 +5,8 @@ import { parse } from "../../parse.ts";
 import { emailRequest, enterAtProvider, enterByLink, nextOf, sendLink } from "../../sign-in/enter.ts";
 import { demoWalletPath } from "../demo-wallet.ts";
 import type { Page, Shown, View, Visit } from "../page.ts";
-import {
-  type Asked,
-  Confirmation,
-  LinkSent,
-  type Problem,
-  SignInBox,
-  type SignInNeeds,
-  Ways,
-} from "./sign-in-forms.tsx";
+import { SignInBox } from "../sign-in-box.tsx";
+import { type Asked, Confirmation, LinkSent, type Problem, type SignInNeeds, Ways } from "./sign-in-forms.tsx";
 
 const islands = ["sign-in-wallet.js"];
 const scriptBytesMax = 5_120;

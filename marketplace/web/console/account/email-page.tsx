@@ -7,7 +7,7 @@ import type { Config } from "../../../config.ts";
 import { changeEmail, changePath } from "../../../sign-in/email-change.ts";
 import { admitFrom } from "../../../sign-in/enter.ts";
 import type { Page, View } from "../../page.ts";
-import { SignInBox } from "../../pages/sign-in-forms.tsx";
+import { SignInBox } from "../../sign-in-box.tsx";
 
 interface Needs {
   readonly db: Database;

@@ -6,7 +6,7 @@ import type { Config } from "../../../config.ts";
 import { allow, refuse } from "../../../oauth/grants.ts";
 import { type AccessRequest, readRequest } from "../../../oauth/requests.ts";
 import type { Page } from "../../page.ts";
-import { SignInBox } from "../../pages/sign-in-forms.tsx";
+import { SignInBox } from "../../sign-in-box.tsx";
 import { type AccountVisit, type ConsoleView, consolePage } from "../console-page.tsx";
 import type { Refusal } from "../refusal.ts";
 import { Consent } from "./consent-view.tsx";
