@@ -10,13 +10,13 @@ import { grant } from "../credits/ledger.ts";
 import type { AccountId } from "../ids.ts";
 import { parse } from "../parse.ts";
 import { resolveReport } from "../reports/operator-reports.ts";
-import { recordAct } from "./acts.ts";
+import { actTextMax, recordAct } from "./acts.ts";
 import { withoutNul } from "./ids.ts";
 import { recordMove } from "./moves.ts";
 import type { Operator } from "./operators.ts";
 
-const note = z.string().trim().max(2_000).describe("For operators alone.");
-const why = z.string().trim().min(1, "must say why").max(2_000);
+const note = z.string().trim().max(actTextMax).describe("For operators alone.");
+const why = z.string().trim().min(1, "must say why").max(actTextMax);
 
 export const moveRequest = z.strictObject({
   move: z.enum(["suspend", "restore"]),

@@ -22,6 +22,9 @@ export const actNames = [
 ] as const;
 export type ActName = (typeof actNames)[number];
 
+/** Of a reason or a note, in characters. */
+export const actTextMax = 2_000;
+
 export interface NewAct {
   /** Left out: from the command line. */
   readonly operatorId?: AccountId;

@@ -3,12 +3,12 @@ import { ApiError } from "../../shared/errors.ts";
 import { type Database, inTransaction } from "../../shared/postgres.ts";
 import type { AccountId, RunId } from "../ids.ts";
 import { parse } from "../parse.ts";
-import { recordAct } from "./acts.ts";
+import { actTextMax, recordAct } from "./acts.ts";
 import { withoutNul } from "./ids.ts";
 import type { Operator } from "./operators.ts";
 
 export const endShareRequest = z.strictObject({
-  reason: z.string().trim().min(1, "must say why").max(2_000).describe("The account that shared it is told it."),
+  reason: z.string().trim().min(1, "must say why").max(actTextMax).describe("The account that shared it is told it."),
 });
 
 /** Takes away the link that an account shares its run by; the run stays the account's. 404 when it is not shared. */

@@ -4,12 +4,12 @@ import { type Database, inTransaction } from "../../shared/postgres.ts";
 import type { AccountId, RunId } from "../ids.ts";
 import { parse } from "../parse.ts";
 import { askedInput, type Kept } from "../runs/kept-input.ts";
-import { recordAct } from "./acts.ts";
+import { actTextMax, recordAct } from "./acts.ts";
 import { withoutNul } from "./ids.ts";
 import type { Operator } from "./operators.ts";
 
 export const readInputRequest = z.strictObject({
-  note: z.string().trim().min(1, "must say why").max(2_000).describe("Why, for operators alone."),
+  note: z.string().trim().min(1, "must say why").max(actTextMax).describe("Why, for operators alone."),
 });
 
 /**

@@ -3,6 +3,7 @@ import { type Account, accountByHandle, createAccount, findAccount } from "../ac
 import { addPayoutWallet } from "../accounts/payout-wallets.ts";
 import { accountMoves, moveAccount } from "../accounts/state.ts";
 import { linkEmail } from "../accounts/users.ts";
+import { actTextMax } from "../admin/acts.ts";
 import { recordMove } from "../admin/moves.ts";
 import { listOperators, nameOperator, removeOperator } from "../admin/operators.ts";
 import { checkDefinition } from "../agents/check.ts";
@@ -104,7 +105,7 @@ export const commands: Record<string, Command> = {
       `account ${move}`,
       async ({ db }: PublishNeeds, args: Arguments) => {
         const account = await accountByHandle(db, args.text("account"));
-        const [accountId, subject, reason] = [account.id, account.handle, reasonOf(args)];
+        const [accountId, subject, reason] = [account.id, account.handle, actText(args, "reason")];
         const record = (tx: Transaction) => recordMove(tx, { of: "account", move, accountId, subject, reason });
         return moveAccount(db, account, move, { record });
       },
@@ -176,7 +177,7 @@ export const commands: Record<string, Command> = {
         inTransaction(db, async (tx) => {
           const moved = await moveAgent(tx, args.text("agent"), move);
           const { id: accountId } = await accountByHandle(tx, moved.agent.split("/")[0]!);
-          await recordMove(tx, { of: "agent", move, accountId, subject: moved.agent, reason: reasonOf(args) });
+          await recordMove(tx, { of: "agent", move, accountId, subject: moved.agent, reason: actText(args, "reason") });
           return moved;
         }),
     ]),
@@ -194,9 +195,7 @@ export const commands: Record<string, Command> = {
     return listReports(db, { all: args.flag("all"), limit });
   },
   "report resolve": async ({ db }, args) => {
-    const note = args.optional("note");
-    if (note !== undefined && note.length > 2_000) throw new UsageError("--note must be at most 2000 characters long");
-    return resolveReport(db, args.text("id"), note);
+    return resolveReport(db, args.text("id"), actText(args, "note"));
   },
   "operator add": async ({ db, sealer }, args) =>
     nameOperator({ db, sealer }, await accountByHandle(db, args.text("account"))),
@@ -209,11 +208,11 @@ export const commands: Record<string, Command> = {
   seed: async (needs, args) => applySeed(needs, await readYaml(args.text("file"))),
 };
 
-function reasonOf(args: Arguments): string | undefined {
-  const reason = args.optional("reason");
-  if (reason !== undefined && reason.length > 2_000)
-    throw new UsageError("--reason must be at most 2000 characters long");
-  return reason;
+function actText(args: Arguments, name: "reason" | "note"): string | undefined {
+  const text = args.optional(name);
+  if (text !== undefined && text.length > actTextMax)
+    throw new UsageError(`--${name} must be at most ${actTextMax} characters long`);
+  return text;
 }
 
 /** Does something with an agent's file whose definition fits together; otherwise says in which lines it does not. */
