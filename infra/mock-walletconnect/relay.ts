@@ -9,7 +9,7 @@ import { type Member, Topics } from "./topics.ts";
  * key) and keeps sealed messages for clients that are away, in memory. A plain HTTP request is told what it is. Binds 127.0.0.1; any
  * free port by default.
  */
-export async function startMockRelay(options: { readonly port?: number } = {}): Promise<MockRelay> {
+export async function startMockRelay(options: RelayOptions = {}): Promise<MockRelay> {
   const topics = new Topics();
   const server = createServer((_request, response) => response.end("mock-walletconnect: a relay for tests\n"));
   const sockets = new WebSocketServer({ noServer: true, maxPayload: 262_144 });
@@ -19,15 +19,26 @@ export async function startMockRelay(options: { readonly port?: number } = {}): 
     sockets.handleUpgrade(request, socket, head, (webSocket) => serve(webSocket, clientIn(request) ?? "", topics));
   });
   await new Promise<void>((resolve) => server.listen(options.port ?? 0, "127.0.0.1", resolve));
+  const { pingEachMs = 20_000 } = options;
+  const pings = setInterval(() => {
+    for (const webSocket of sockets.clients) webSocket.ping();
+  }, pingEachMs);
   const { port } = server.address() as AddressInfo;
   return {
     url: `ws://127.0.0.1:${port}`,
     stop: () =>
       new Promise((resolve) => {
+        clearInterval(pings);
         for (const webSocket of sockets.clients) webSocket.terminate();
         server.close(() => resolve());
       }),
   };
+}
+
+interface RelayOptions {
+  readonly port?: number;
+  /** A client outside a browser drops a connection on which it hears nothing for 35 seconds. */
+  readonly pingEachMs?: number;
 }
 
 export interface MockRelay {
@@ -51,23 +62,27 @@ interface Question {
 
 function serve(webSocket: WebSocket, client: string, topics: Topics): void {
   let pushed = 0;
+  const unacknowledged = new Map<Question["id"], () => void>();
   const member = {
     client,
-    push: (subscription: string, data: object) => {
+    push: (subscription: string, data: object, lost: () => void) => {
       const params = { id: subscription, data };
       const id = Date.now() * 1_000 + pushed++;
+      unacknowledged.set(id, lost);
       webSocket.send(JSON.stringify({ id, jsonrpc: "2.0", method: "irn_subscription", params }));
     },
   };
   const answer = (id: Question["id"], said: object) => webSocket.send(JSON.stringify({ id, jsonrpc: "2.0", ...said }));
   webSocket.on("error", () => webSocket.terminate());
-  webSocket.on("close", () => topics.leave(member));
+  webSocket.on("close", () => {
+    topics.leave(member);
+    for (const lost of unacknowledged.values()) lost();
+  });
   webSocket.on("message", (bytes) => {
     const question = questionIn(String(bytes));
     if (!question) return webSocket.close(1_007, "not JSON-RPC");
     const { id, method, params = {} } = question;
-    // Without a method it acknowledges what was pushed.
-    if (method === undefined) return;
+    if (method === undefined) return void unacknowledged.delete(id);
     const verb = verbs[method];
     if (!verb) return answer(id, { error: { code: -32_601, message: `the stand-in has no ${method}` } });
     // A client hears its answer before what the verb brings it.

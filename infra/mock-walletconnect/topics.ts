@@ -4,7 +4,8 @@ import { createHash } from "node:crypto";
 export interface Member {
   /** A client may have several connections; none hears what another of them published. */
   readonly client: string;
-  push(subscription: string, data: object): void;
+  /** Calls `lost` when the connection ends before the client acknowledged it. */
+  push(subscription: string, data: object, lost: () => void): void;
 }
 
 interface Message {
@@ -56,18 +57,25 @@ export class Topics {
     for (const topic of this.#members.keys()) this.unsubscribe(member, topic);
   }
 
-  /** Pushes what the client has not had. */
+  /** Pushes what the client has not had. What is lost on the way waits for the client to come back. */
   deliver(member: Member, topic: string): void {
-    for (const message of this.take(member, topic)) member.push(subscriptionOf(member, topic), message);
+    for (const kept of this.#taken(member, topic))
+      member.push(subscriptionOf(member, topic), contentOf(kept), () => kept.hadBy.delete(member.client));
   }
 
-  take({ client }: Member, topic: string): Message[] {
+  take(member: Member, topic: string): Message[] {
+    return this.#taken(member, topic).map(contentOf);
+  }
+
+  #taken({ client }: Member, topic: string): Kept[] {
     const now = Date.now();
     const waiting = (this.#messages.get(topic) ?? []).filter(({ endsAt, hadBy }) => endsAt > now && !hadBy.has(client));
     for (const { hadBy } of waiting) hadBy.add(client);
-    return waiting.map(({ message, tag, publishedAt }) => ({ topic, message, tag, publishedAt }));
+    return waiting;
   }
 }
+
+const contentOf = ({ topic, message, tag, publishedAt }: Kept): Message => ({ topic, message, tag, publishedAt });
 
 /** As clients reckon it themselves. */
 function subscriptionOf({ client }: Member, topic: string): string {

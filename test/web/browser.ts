@@ -1,7 +1,7 @@
 import { mkdir, readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import type { BrowserContext, BrowserContextOptions, Page } from "playwright-core";
-import { expect } from "vitest";
+import { expect, onTestFailed } from "vitest";
 import { oneOf } from "../support/sample.ts";
 import type { Site } from "./site.ts";
 
@@ -28,7 +28,15 @@ export interface Opened {
 export async function open(site: Seen, path: string, options: BrowserContextOptions = {}): Promise<Opened> {
   const context = await newContext(site, options);
   const opened = await openIn(context, site, path, options.javaScriptEnabled);
+  if (expect.getState().currentTestName) onTestFailed(() => tellWhatItShows(opened));
   return { ...opened, close: () => context.close() };
+}
+
+/** What waited for a text in vain is understood by what stood there instead. */
+async function tellWhatItShows({ page, complaints }: Pick<Opened, "page" | "complaints">): Promise<void> {
+  if (page.isClosed()) return;
+  const shown = await page.locator("body").ariaSnapshot({ timeout: 10_000 });
+  console.error([page.url(), ...complaints, shown.slice(0, 6_000)].join("\n"));
 }
 
 async function newContext(site: Seen, options: BrowserContextOptions = {}): Promise<BrowserContext> {
