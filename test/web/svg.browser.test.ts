@@ -427,6 +427,19 @@ describe("without JavaScript", () => {
   });
 });
 
+test("a preview without its background is as like its picture as with it", async ({ site }) => {
+  const sign = `<path fill="#e8644a" d="M0 0h200v150H0z"/><circle cx="100" cy="75" r="50" fill="#123"/>`;
+  const { page, close } = await chosen(site, await png(picture(200, 150, sign)));
+  const score = () => stat(page, "Score").then(Number);
+  await expect.poll(score).toBeGreaterThan(0.5);
+  const before = await score();
+  const paths = await stat(page, "Paths");
+  await page.getByText("Remove the background").click();
+  await expect.poll(() => stat(page, "Paths")).not.toBe(paths);
+  await expect.poll(score).toBeCloseTo(before, 1);
+  await close();
+});
+
 test("a preview keeps gradients", async ({ site }) => {
   const { page, close } = await chosen(site, await png(picture(300, 200, landscape)));
   await page.getByText("Markup", { exact: true }).click();

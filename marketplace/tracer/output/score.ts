@@ -1,3 +1,4 @@
+import type { Colour } from "../drawing.ts";
 import type { Raster } from "../image/raster.ts";
 
 /** How well a rendering matches its source. */
@@ -18,13 +19,27 @@ export interface Likeness {
  * - W = mean luma SSIM of the worst 5 % of 16 × 16 blocks: nothing lost anywhere.
  *
  * SSIM as Wang et al. (2004): Gaussian 11 × 11, σ 1.5, no downsampling. Pictures with alpha are compared on white and on
- * black; the lower score stands. Both pictures have the same size.
+ * black; the lower score stands. Both pictures have the same size. A background that was removed on request is no loss: the
+ * rendering is laid back on its colour.
  */
-export function likeness(source: Raster, rendering: Raster): Likeness {
+export function likeness(source: Raster, asDrawn: Raster, removed: Colour | null = null): Likeness {
+  const rendering = removed ? laidOn(asDrawn, removed) : asDrawn;
   const onWhite = compare(source, rendering, 255);
   if (opaque(source) && opaque(rendering)) return onWhite;
   const onBlack = compare(source, rendering, 0);
   return onBlack.score < onWhite.score ? onBlack : onWhite;
+}
+
+function laidOn({ width, height, rgba }: Raster, { r, g, b }: Colour): Raster {
+  const laid = new Uint8Array(rgba.length);
+  for (let i = 0; i < rgba.length; i += 4) {
+    const alpha = rgba[i + 3] / 255;
+    laid[i] = Math.round(rgba[i] * alpha + r * (1 - alpha));
+    laid[i + 1] = Math.round(rgba[i + 1] * alpha + g * (1 - alpha));
+    laid[i + 2] = Math.round(rgba[i + 2] * alpha + b * (1 - alpha));
+    laid[i + 3] = 255;
+  }
+  return { width, height, rgba: laid };
 }
 
 function opaque({ rgba }: Raster): boolean {

@@ -19,9 +19,7 @@ export function scoreTrace(source: Raster, { svg, removed }: Scored, drawn?: Ren
   const height = Math.max(1, Math.round(source.height * scale));
   const reference = scale < 1 ? reduce(source, width, height) : source;
   const rendering = asRaster(scale === 1 && drawn ? drawn : render(svg, width), width, height);
-  // What the caller asked to have removed is no loss: the picture is compared as it stands on its own background.
-  if (removed) layOn(rendering, removed);
-  return likeness(reference, rendering);
+  return likeness(reference, rendering, removed);
 }
 
 type Scored = Pick<Trace, "svg" | "removed">;
@@ -54,14 +52,4 @@ function asRaster(drawn: RenderedImage, width: number, height: number): Raster {
 /** No fonts, no files, no network. */
 function render(svg: string, width: number) {
   return new Resvg(svg, { fitTo: { mode: "width", value: width }, font: { loadSystemFonts: false } }).render();
-}
-
-function layOn({ rgba }: Raster, { r, g, b }: { r: number; g: number; b: number }): void {
-  for (let i = 0; i < rgba.length; i += 4) {
-    const alpha = rgba[i + 3] / 255;
-    rgba[i] = Math.round(rgba[i] * alpha + r * (1 - alpha));
-    rgba[i + 1] = Math.round(rgba[i + 1] * alpha + g * (1 - alpha));
-    rgba[i + 2] = Math.round(rgba[i + 2] * alpha + b * (1 - alpha));
-    rgba[i + 3] = 255;
-  }
 }

@@ -69,7 +69,7 @@ export function WalletPanel({ payees, payee, cost, look, children, otherwise }: 
         <Button type="button" look={look} size="large" block cost={cost} data-run="wallet">
           {children}
         </Button>
-        <p class="row between small faint num" id="wallet-holds" hidden />
+        <dl class="kv" id="wallet-holds" hidden />
         <div id="wallet-short" />
         <p class="help" id="wallet-cannot" hidden>
           This wallet does not sign for that network. Choose another, or {otherwise("link")}.

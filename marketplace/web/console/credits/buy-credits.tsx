@@ -150,7 +150,7 @@ function WalletWay({ networks }: { networks: readonly string[] }) {
         <Button look="primary" size="large" block cost={usdcOf(chosen)} data-run="wallet">
           Pay
         </Button>
-        <p class="row between small faint num" id="wallet-holds" hidden />
+        <dl class="kv" id="wallet-holds" hidden />
         <div id="wallet-short" />
         <p class="help" id="wallet-cannot" hidden>
           This wallet does not sign for that network. Choose another one.

@@ -102,11 +102,10 @@ export class WalletPanel {
     short.replaceChildren();
     if (!holding) return;
     const { account, units } = holding;
-    place.replaceChildren(
-      el("span", {}, "From ", hash(account, null)),
-      units === undefined ? "" : el("span", {}, `${usdc(String(units))} USDC`),
-      wallet.disconnect ? disconnectButton(wallet.disconnect) : "",
-    );
+    place.replaceChildren(el("dt", {}, "From"), el("dd", {}, hash(account, null)));
+    if (units !== undefined)
+      place.append(el("dt", {}, "Holds"), el("dd", { class: "num" }, `${usdc(String(units))} USDC`));
+    if (wallet.disconnect) place.append(el("dt", {}, "Wallet"), el("dd", {}, disconnectButton(wallet.disconnect)));
     if (units !== undefined && units < this.#priceUnits()) short.append(shortOf(units, faucet));
   }
 

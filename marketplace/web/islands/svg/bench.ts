@@ -7,7 +7,7 @@ import { type Edits, edited, noEdits } from "./edits.ts";
 import { svgBlob } from "./files.ts";
 import { base64Of, type Picture, PictureError, readPicture, reducedTo, renderedPixels } from "./picture.ts";
 import { drawSettings, inWords, isDrawing, traceOptions, traceSettings } from "./settings.ts";
-import { TraceRefusedError, type Tracer } from "./tracer.ts";
+import { type Traced, TraceRefusedError, type Tracer } from "./tracer.ts";
 
 export type View = "compare" | "result" | "outlines" | "markup";
 
@@ -109,13 +109,13 @@ export class Bench {
     if (!picture || isDrawing(this.#form)) return;
     const settings = traceSettings(this.#form);
     try {
-      const svg = await this.#tracer.trace(picture.small, traceOptions(settings));
+      const traced = await this.#tracer.trace(picture.small, traceOptions(settings));
       if (this.#state.picture !== picture) return;
       const { width, height } = picture.small;
       const isWhole = width === picture.width && height === picture.height;
       this.#show({
         isPreview: true,
-        drawing: readSvg(svg),
+        drawing: readSvg(traced.svg),
         score: undefined,
         ms: undefined,
         stored: undefined,
@@ -128,14 +128,14 @@ export class Bench {
           ? "Preview. Trace it to save it."
           : `Preview of ${width} × ${height} px. Trace it for the whole picture.`,
       });
-      await this.#scorePreview(picture);
+      await this.#scorePreview(picture, traced);
     } catch (error) {
       if (!(error instanceof TraceRefusedError)) throw error;
       this.set({ problem: { title: "No preview.", text: error.message } });
     }
   }
 
-  async #scorePreview({ small }: Picture): Promise<void> {
+  async #scorePreview({ small }: Picture, traced: Traced): Promise<void> {
     const { shown } = this.#state;
     if (!shown) return;
     const image = new Image();
@@ -144,7 +144,7 @@ export class Bench {
     await image.decode();
     const drawn = await renderedPixels(image, small.width, small.height);
     URL.revokeObjectURL(url);
-    const score = await this.#tracer.score(small, drawn);
+    const score = await this.#tracer.score(small, traced, drawn);
     if (this.#state.shown === shown) this.set({ shown: { ...shown, score } });
   }
 

@@ -23,11 +23,11 @@ export class Tracer {
     this.#url = url;
   }
 
-  async trace(image: Raster, options: TraceOptions): Promise<string> {
+  async trace(image: Raster, options: TraceOptions): Promise<Traced> {
     await this.#turn();
     try {
       const answer = await this.#ask({ ask: "trace", image, options });
-      if ("svg" in answer) return answer.svg;
+      if ("svg" in answer) return answer;
       throw new TraceRefusedError("refused" in answer ? answer.refused : "it could not be traced");
     } finally {
       this.#isTracing = false;
@@ -35,8 +35,9 @@ export class Tracer {
     }
   }
 
-  async score(image: Raster, drawn: Raster): Promise<number | undefined> {
-    const answer = await this.#ask({ ask: "score", image, drawn });
+  /** Of a trace of the image, once the page has drawn it. */
+  async score(image: Raster, { removed }: Traced, drawn: Raster): Promise<number | undefined> {
+    const answer = await this.#ask({ ask: "score", image, drawn, removed });
     return "score" in answer ? answer.score : undefined;
   }
 
@@ -76,6 +77,9 @@ export class Tracer {
     return worker;
   }
 }
+
+/** A preview: its markup, and the colour of the background that was removed, if any. */
+export type Traced = Omit<Extract<PreviewAnswer, { readonly svg: string }>, "id">;
 
 type WithoutId<T> = T extends unknown ? Omit<T, "id"> : never;
 
