@@ -86,7 +86,7 @@ function viewOf(error: ApiError, request: Request, response: Response, near: Off
     return {
       ...common,
       title: "Something failed here",
-      body: <Failed {...{ status, message, id }} path={request.path} />,
+      body: <Failed {...{ status, message, id, request }} />,
     };
   return { ...common, title: "Not possible", body: <Refused status={status} message={message} path={request.path} /> };
 }
@@ -130,14 +130,26 @@ function Near({ title, agents }: Offered) {
   );
 }
 
-function Failed({ status, message, id, path }: { status: number; message: string; id: string; path: string }) {
+interface FailedProps {
+  readonly status: number;
+  readonly message: string;
+  readonly id: string;
+  readonly request: Pick<Request, "method" | "path" | "originalUrl">;
+}
+
+function Failed({ status, message, id, request: { method, path, originalUrl } }: FailedProps) {
+  const isAway = status === 503;
   return (
     <Problem
       status={status}
-      title={status === 503 ? "Not possible right now" : "This page failed"}
-      said={status === 503 ? message : "The fault is ours and was noted."}
+      title={isAway ? "Not possible right now" : "This page failed"}
+      said={isAway ? message : "The fault is ours and was noted."}
       aside={
-        <Card id="request" title="If it stays" foot="The API and payments do not depend on this page.">
+        <Card
+          id="request"
+          title="If it stays"
+          foot={isAway ? whatWorks : "The API and payments do not depend on this page."}
+        >
           <p class="small dim">Send us this id. It finds what happened, and holds nothing that you entered.</p>
           <div class="once-key">
             <output id="request-id" aria-label="Request id">
@@ -158,7 +170,7 @@ function Failed({ status, message, id, path }: { status: number; message: string
         A run or payment that was going on goes on.
       </Callout>
       <div class="row">
-        <ButtonLink look="primary" icon="retry" href={path}>
+        <ButtonLink look="primary" icon="retry" href={method === "GET" ? originalUrl : path}>
           Try again
         </ButtonLink>
         <ButtonLink href="/">To the start</ButtonLink>
@@ -166,6 +178,15 @@ function Failed({ status, message, id, path }: { status: number; message: string
     </Problem>
   );
 }
+
+const whatWorks = (
+  <>
+    What works and what does not:{" "}
+    <a class="link" href="/status">
+      Status
+    </a>
+  </>
+);
 
 function Refused({ status, message, path }: { status: number; message: string; path: string }) {
   return (

@@ -56,7 +56,8 @@ export async function sendView(frame: Frame, { request, response, view, viewer }
         here={request.originalUrl}
         viewer={viewer}
         has={has}
-        standing={frame.standing()}
+        // A page that failed knows better than what was seen last.
+        standing={status >= 500 ? undefined : frame.standing()}
         facilitator={frame.facilitator}
       >
         {body}

@@ -140,6 +140,7 @@ describe("the page to sign in on", () => {
 
   test("what is not possible right now is a page with the request's id, which says that no money moved", async () => {
     const closed = await startMarketplace({ env: { SESSION_SECRET: "" } });
+    const before = await (await fetch(`${closed.url}/status`, { headers: { accept: "text/html" } })).text();
     const body = new URLSearchParams({ way: "email", email: newEmail() });
     const answer = await fetch(`${closed.url}/sign-in`, { method: "POST", headers: { accept: "text/html" }, body });
     const text = await answer.text();
@@ -147,6 +148,10 @@ describe("the page to sign in on", () => {
     expect([answer.status, answer.headers.get("content-type")]).toEqual([503, "text/html; charset=utf-8"]);
     expect(text).toContain(answer.headers.get("x-request-id"));
     expect(text).toContain("No money moved");
+    expect(text).toContain("What works and what does not");
+    // The foot of every other page says how the services were when last seen.
+    const standing = /<a href="\/status"><span class="badge/;
+    expect([standing.test(before), standing.test(text)]).toEqual([true, false]);
     expect(answer.headers.get("retry-after")).toBe("5");
   });
 });
