@@ -193,7 +193,8 @@ function closeUnread(request: IncomingMessage, response: ServerResponse): void {
 
 /** After what is away for a moment, where the error does not say more. */
 const retryUsuallySeconds = 5;
-const lingerMs = 1_000;
+/** As nginx waits (`lingering_timeout`): a client that is busy, or far away, reads the answer first. */
+const lingerMs = 5_000;
 
 /**
  * The application's requests and responses, of their kind from the start. Express makes them so by changing the prototype

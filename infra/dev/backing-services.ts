@@ -65,6 +65,7 @@ async function startDatabases({ settings, parts }: BackingOptions): Promise<Data
   const directory = join(dataDirectory, "postgres");
   const postgres = await startPostgres({ directory, port: ports.postgres.number, durable: true });
   await parts.adopt({ name: "PostgreSQL", kind: "backing", pid: postgres.pid, stop: () => postgres.stop() });
+  parts.watch(postgres.died);
   const [facilitatorDatabase, marketplaceDatabase] = await Promise.all([
     postgres.createDatabase("facilitator"),
     postgres.createDatabase("marketplace"),
@@ -100,6 +101,7 @@ async function startEvm({ settings, parts, wallets, note }: BackingOptions): Pro
   const chain = await startEvmChain({ port: ports.evm.number, stateFile, blockTimeSeconds: 5 });
   if (chain.origin.startsWith("older")) note(`${stateFile} was damaged; the EVM chain goes on from an older copy`);
   await parts.adopt({ name: "EVM chain (anvil)", kind: "backing", pid: chain.pid, stop: () => chain.stop() });
+  parts.watch(chain.died);
   const [feePayer, buyer] = [wallets.feePayer.address, wallets.buyer.address];
   if ((await chain.balances(feePayer)).wei < ether) await chain.fund(feePayer, { wei: 10n * ether });
   if ((await chain.balances(buyer)).usdc < 10n * dollar) await chain.fund(buyer, { usdc: 1000n * dollar });

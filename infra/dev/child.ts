@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { closeSync, existsSync, openSync, readFileSync } from "node:fs";
+import { howItEnded } from "../how-it-ended.ts";
 import { projectDirectory } from "./settings.ts";
 
 /**
@@ -18,7 +19,7 @@ export function startChild(options: { name: string; program: string; env: NodeJS
   });
   closeSync(log);
   const output = () => (existsSync(logFile) ? readFileSync(logFile, "utf8") : "");
-  const died = failure(child).then((how) => new Error(`${name} ${how}\n${tailOf(output(), logFile)}`));
+  const died = howItEnded(child).then((how) => new Error(`${name} ${how}\n${tailOf(output(), logFile)}`));
   const ended = () => child.exitCode !== null || child.signalCode !== null;
   return {
     name,
@@ -47,15 +48,6 @@ export interface Child {
   output(): string;
   /** Asks it to stop and waits until it has. */
   stop(): Promise<void>;
-}
-
-async function failure(child: ChildProcess): Promise<string> {
-  try {
-    const [code, signal] = await once(child, "exit");
-    return signal ? `was ended by ${signal}` : `ended with exit code ${code}`;
-  } catch (error) {
-    return `could not be started: ${(error as Error).message}`;
-  }
 }
 
 /** Seconds on a quiet machine; a busy one is not given up on. */

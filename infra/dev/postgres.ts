@@ -5,6 +5,7 @@ import { join, resolve } from "node:path";
 import { promisify } from "node:util";
 import pg from "pg";
 import { freePort } from "../free-port.ts";
+import { howItEnded } from "../how-it-ended.ts";
 import { adviceFor, binariesFor, launch, openScratch, type User, unprivilegedUser } from "./postgres-user.ts";
 
 /**
@@ -50,6 +51,7 @@ export async function startPostgres(options: {
   return {
     port,
     pid: server.pid as number,
+    died: howItEnded(server).then((how) => new Error(`PostgreSQL ${how}\n${output.join("").trim().slice(-2000)}`)),
     urlOf: (database) => `postgres://postgres@127.0.0.1:${port}/${database}`,
     createDatabase: (name, template) => createDatabase(port, name, template),
     stop: async () => {
@@ -80,6 +82,8 @@ const throwaway = {
 export interface LocalPostgres {
   readonly port: number;
   readonly pid: number;
+  /** Settles with an explanation when the server ends, however it ended. */
+  readonly died: Promise<Error>;
   urlOf(database: string): string;
   /** Creates the database unless it exists, as a copy of `template` when one is named. */
   createDatabase(name: string, template?: string): Promise<string>;

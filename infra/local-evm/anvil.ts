@@ -5,6 +5,7 @@ import { createRequire } from "node:module";
 import { createServer } from "node:net";
 import { dirname, join } from "node:path";
 import { freePort } from "../free-port.ts";
+import { howItEnded } from "../how-it-ended.ts";
 
 /** Starts anvil on 127.0.0.1 in a process group of its own. Throws with anvil's own words when it does not come up. */
 export async function startAnvil(options: AnvilOptions): Promise<Anvil> {
@@ -22,6 +23,7 @@ export async function startAnvil(options: AnvilOptions): Promise<Anvil> {
     rpcUrl,
     origin,
     pid: anvil.pid as number,
+    died: howItEnded(anvil).then((how) => new Error(`EVM chain (anvil) ${how}`)),
     stop: async () => {
       if (anvil.exitCode !== null || anvil.signalCode !== null) return;
       const gone = once(anvil, "exit");
@@ -49,6 +51,8 @@ export interface AnvilOptions {
 export interface Anvil {
   readonly rpcUrl: string;
   readonly pid: number;
+  /** Settles with an explanation when it ends, however it ended. */
+  readonly died: Promise<Error>;
   readonly origin: "nothing" | "state file" | "older copy of the state file";
   stop(): Promise<void>;
 }

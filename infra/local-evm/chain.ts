@@ -139,6 +139,8 @@ export interface EvmChain {
   readonly chainId: number;
   readonly usdc: Address;
   readonly pid: number;
+  /** Settles with an explanation when the chain ends, however it ended. */
+  readonly died: Promise<Error>;
   /** What the chain began with. */
   readonly origin: "nothing" | "state file" | "older copy of the state file";
   balances(address: Address): Promise<{ wei: bigint; usdc: bigint }>;

@@ -213,6 +213,12 @@ test("a restart after thousands of empty blocks goes on from the newest, with wh
   }
 });
 
+test("a chain that is killed says so", async () => {
+  const killed = await startEvmChain();
+  process.kill(killed.pid, "SIGKILL");
+  expect((await killed.died).message).toBe("EVM chain (anvil) was ended by SIGKILL");
+});
+
 test("the chain outlives a killed parent, goes on making blocks, and still writes its state when asked to stop", async () => {
   const directory = await mkdtemp(join(tmpdir(), "local-evm-"));
   const stateFile = join(directory, "state.json");

@@ -16,7 +16,12 @@ afterEach(async () => {
 /** What starts PostgreSQL, with the packages that it loads, in a folder of the given mode. */
 async function projectIn(mode: number): Promise<string> {
   home = await mkdtemp(join(tmpdir(), "home-"));
-  for (const file of ["infra/dev/postgres.ts", "infra/dev/postgres-user.ts", "infra/free-port.ts"]) {
+  for (const file of [
+    "infra/dev/postgres.ts",
+    "infra/dev/postgres-user.ts",
+    "infra/free-port.ts",
+    "infra/how-it-ended.ts",
+  ]) {
     await mkdir(dirname(join(home, file)), { recursive: true });
     await copyFile(join(project, file), join(home, file));
   }
