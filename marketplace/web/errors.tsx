@@ -12,6 +12,7 @@ import { Time } from "../../shared/page/time.tsx";
 import { type ListedAgent, listAgents } from "../agents/list.ts";
 import { listQuery } from "../agents/list-query.ts";
 import { paths } from "../oauth/metadata.ts";
+import { nextOf } from "../sign-in/enter.ts";
 import { oidcCallbackPath } from "../sign-in/single-sign-on.ts";
 import { AgentCard } from "./agent/agent-card.tsx";
 import { type Frame, sendView } from "./frame.tsx";
@@ -68,6 +69,12 @@ async function nearTo(path: string, db: ViewerNeeds["db"], publicUrl: string): P
   return { title: "Run most at the moment", agents: await list({ sort: "most_run" }) };
 }
 
+/** The page that was asked for, never another site: `//evil.example` is a path to us and an address to a browser. */
+function againPath({ method, path, originalUrl }: Request): string {
+  const page = nextOf(path, "/");
+  return method === "GET" ? nextOf(originalUrl, page) : page;
+}
+
 /** An address begins with words and can go on without an end. */
 function wordsOf(path: string): string {
   return path
@@ -86,9 +93,10 @@ function viewOf(error: ApiError, request: Request, response: Response, near: Off
     return {
       ...common,
       title: "Something failed here",
-      body: <Failed {...{ status, message, id, request }} />,
+      body: <Failed {...{ status, message, id }} path={request.path} again={againPath(request)} />,
     };
-  return { ...common, title: "Not possible", body: <Refused status={status} message={message} path={request.path} /> };
+  const back = browserPaths.has(request.path) ? undefined : nextOf(request.path, "/");
+  return { ...common, title: "Not possible", body: <Refused {...{ status, message, back }} /> };
 }
 
 function NotFound({ path, near }: { path: string; near: Offered }) {
@@ -134,10 +142,11 @@ interface FailedProps {
   readonly status: number;
   readonly message: string;
   readonly id: string;
-  readonly request: Pick<Request, "method" | "path" | "originalUrl">;
+  readonly path: string;
+  readonly again: string;
 }
 
-function Failed({ status, message, id, request: { method, path, originalUrl } }: FailedProps) {
+function Failed({ status, message, id, path, again }: FailedProps) {
   const isAway = status === 503;
   return (
     <Problem
@@ -170,7 +179,7 @@ function Failed({ status, message, id, request: { method, path, originalUrl } }:
         A run or payment that was going on goes on.
       </Callout>
       <div class="row">
-        <ButtonLink look="primary" icon="retry" href={method === "GET" ? originalUrl : path}>
+        <ButtonLink look="primary" icon="retry" href={again}>
           Try again
         </ButtonLink>
         <ButtonLink href="/">To the start</ButtonLink>
@@ -188,13 +197,13 @@ const whatWorks = (
   </>
 );
 
-function Refused({ status, message, path }: { status: number; message: string; path: string }) {
+function Refused({ status, message, back }: { status: number; message: string; back: string | undefined }) {
   return (
     <Problem status={status} title={status === 429 ? "Too many requests" : "That is not possible"} said={message}>
       <Callout tone="ok" title="Nothing was charged" />
       <div class="row">
-        {!browserPaths.has(path) && (
-          <ButtonLink look="primary" href={path}>
+        {back && (
+          <ButtonLink look="primary" href={back}>
             Back to the page
           </ButtonLink>
         )}

@@ -4,12 +4,10 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { startPostgres } from "../../infra/dev/postgres.ts";
 
-test("a PostgreSQL that ends by itself says so, with the last of what it wrote", async ({ onTestFinished }) => {
+test("a PostgreSQL that ends by itself says so", async ({ onTestFinished }) => {
   const directory = await mkdtemp(join(tmpdir(), "postgres-"));
   onTestFinished(() => rm(directory, { recursive: true }));
   const postgres = await startPostgres({ directory, durable: false });
   process.kill(postgres.pid, "SIGINT");
-  expect((await postgres.died).message).toMatch(
-    /^PostgreSQL ended with exit code 0\n[\s\S]*database system is shut down$/,
-  );
+  expect((await postgres.died).message).toMatch(/^PostgreSQL ended with exit code 0\n/);
 });

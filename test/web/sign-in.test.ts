@@ -1,3 +1,6 @@
+import { once } from "node:events";
+import { type IncomingMessage, request } from "node:http";
+import { text } from "node:stream/consumers";
 import { describe, expect } from "vitest";
 import { landingPath } from "../../marketplace/sign-in/enter.ts";
 import { newEmail, tokenIn } from "../support/browser.ts";
@@ -136,6 +139,20 @@ describe("the page to sign in on", () => {
     const foreign = { ...headers, origin: "https://evil.example" };
     const body = new URLSearchParams({ way: "email", email: newEmail() });
     expect((await fetch(`${market.url}/sign-in`, { method: "POST", headers: foreign, body })).status).toBe(403);
+  });
+
+  test("a page that refuses leads to no other site, whatever the address looks like", async ({ market }) => {
+    const foreign = { ...headers, origin: "https://evil.example" };
+    const paths = { "//evil.example/x": 404, "/\\evil.example/x": 403, "/sign-in": 403 };
+    for (const [path, status] of Object.entries(paths)) {
+      const { hostname, port } = new URL(market.url);
+      const asked = request({ hostname, port, path, method: "POST", headers: foreign }).end();
+      const [answer] = (await once(asked, "response")) as [IncomingMessage];
+      const page = await text(answer);
+      expect([path, answer.statusCode]).toEqual([path, status]);
+      expect(page).not.toMatch(/href="[/\\]{2}/);
+      expect(page.includes('href="/sign-in"')).toBe(path === "/sign-in");
+    }
   });
 
   test("what is not possible right now is a page with the request's id, which says that no money moved", async () => {
