@@ -12,20 +12,23 @@ const byId = (name: string) => document.getElementById(`walletconnect-${name}`) 
 export class WalletDialog {
   readonly #dialog = byId("dialog") as HTMLDialogElement;
 
-  /** Open while the work goes on. A person who closes it ends the waiting, and `stopped` tells the work. */
+  /** Open while the work goes on. A person who closes it ends the waiting; `stopped` tells the work that it is over. */
   async around<T>(work: (stopped: AbortSignal) => Promise<T>): Promise<T> {
-    const stop = new AbortController();
+    const over = new AbortController();
     const closed = new Promise<never>((_resolve, reject) => {
       const onClose = () => {
-        stop.abort();
+        // A browser tells of a closing later than it closes: while the dialog is open, that was the work before.
+        if (this.#dialog.open) return;
+        over.abort();
         reject(new StoppedError());
       };
-      this.#dialog.addEventListener("close", onClose, { once: true });
+      this.#dialog.addEventListener("close", onClose, { signal: over.signal });
     });
     this.#dialog.showModal();
     try {
-      return await Promise.race([work(stop.signal), closed]);
+      return await Promise.race([work(over.signal), closed]);
     } finally {
+      over.abort();
       this.#dialog.close();
     }
   }
