@@ -1,8 +1,4 @@
-import { createHash } from "node:crypto";
 import { setImmediate as nextTurn, setTimeout as pause } from "node:timers/promises";
-
-/** So much text is worked on at once where nothing else is to wait for it: a millisecond or two. */
-const pieceLength = 1_000_000;
 
 /** What is done in a turn that took longer is followed by a rest. */
 const longMs = 5;
@@ -33,19 +29,4 @@ function restAfter(begunAt: number): void {
     const tookMs = endedAt - begunAt;
     if (tookMs > longMs) restedAt = endedAt + Math.min(tookMs, restMaxMs);
   });
-}
-
-/** SHA-256 of a text, a piece per turn where it is long. */
-export async function digestOfText(text: string): Promise<Buffer> {
-  const digest = createHash("sha256");
-  // Two halves of one character hash alike only together.
-  const endsWithin = (at: number) => at < text.length && /[\ud800-\udbff]/.test(text.charAt(at - 1));
-  for (let from = 0; from < text.length; ) {
-    let to = Math.min(text.length, from + pieceLength);
-    if (endsWithin(to)) to += 1;
-    digest.update(text.slice(from, to));
-    from = to;
-    if (from < text.length) await ownEventLoopTurn();
-  }
-  return digest.digest();
 }

@@ -11,6 +11,17 @@ export interface JsonLimits {
 /** More than any route has a use for, and parsed in a few milliseconds. */
 export const usualJson: JsonLimits = { depthMax: 100, tokensMax: 20_000 };
 
+/** From its first byte in the body to the one after its last, without the quotes. */
+export interface LongText {
+  readonly from: number;
+  readonly to: number;
+  /** Printable ASCII without escapes, as a picture in base64 is: what is written is the text. */
+  readonly isPlain: boolean;
+}
+
+/** V8 keeps so long a text outside of its heap. */
+const longTextBytes = 1_048_576;
+
 /**
  * Looks at the bytes of a JSON text as they arrive, so that one that would be dear to parse is refused before it is
  * parsed, and before the rest of it is read. It judges nothing else: whether the text is JSON, the parser says.
@@ -21,6 +32,12 @@ export class JsonScan {
   #tokens = 0;
   #inString = false;
   #escaped = false;
+  #seen = 0;
+  #textFrom = 0;
+  #isPlain = false;
+  #wasLong = false;
+  /** The values that are long texts, in their order. */
+  readonly longTexts: LongText[] = [];
   /** A character is written as `\u…`: what PostgreSQL cannot keep can be written in no other way. */
   hasUnicodeEscapes = false;
 
@@ -30,30 +47,49 @@ export class JsonScan {
 
   /** Throws ApiError 400 naming what there is too much of. */
   see(chunk: Buffer): void {
+    const before = this.#seen;
+    this.#seen += chunk.length;
     let inString = this.#inString;
     let escaped = this.#escaped;
+    let isPlain = this.#isPlain;
     // Of a small body without escapes a string's end is found at once; of all others byte by byte.
     const leaps = chunk.length <= 16_384 && !chunk.includes(backslash);
     for (let at = 0; at < chunk.length; at += 1) {
-      const byte = chunk[at];
+      const byte = chunk[at] as number;
       if (!inString) {
         if (byte !== quote) this.#count(byte);
         else {
           const end = leaps ? chunk.indexOf(quote, at + 1) : -1;
-          if (end === -1) inString = true;
-          else at = end;
+          this.#wasLong = false;
+          if (end !== -1) at = end;
+          else {
+            inString = true;
+            isPlain = true;
+            this.#textFrom = before + at + 1;
+          }
         }
       } else if (escaped) {
         escaped = false;
         if (byte === letterU) this.hasUnicodeEscapes = true;
-      } else if (byte === backslash) escaped = true;
-      else if (byte === quote) inString = false;
+      } else if (byte === backslash) {
+        escaped = true;
+        isPlain = false;
+      } else if (byte === quote) {
+        inString = false;
+        this.#noteText(before + at, isPlain);
+      } else if (byte < space || byte > tilde) isPlain = false;
     }
     this.#inString = inString;
     this.#escaped = escaped;
+    this.#isPlain = isPlain;
   }
 
-  #count(byte: number | undefined): void {
+  #noteText(to: number, isPlain: boolean): void {
+    this.#wasLong = to - this.#textFrom >= longTextBytes;
+    if (this.#wasLong) this.longTexts.push({ from: this.#textFrom, to, isPlain });
+  }
+
+  #count(byte: number): void {
     switch (byte) {
       case openBrace:
       case openBracket:
@@ -66,8 +102,12 @@ export class JsonScan {
       case closeBracket:
         this.#depth -= 1;
         return;
-      case comma:
       case colon:
+        // It was a name, and no value.
+        if (this.#wasLong) this.longTexts.pop();
+        this.#wasLong = false;
+        break;
+      case comma:
         break;
       default:
         return;
@@ -81,6 +121,6 @@ function tooMuch(what: string): ApiError {
   return new ApiError("bad_request", `The body ${what}.`);
 }
 
-const [quote, backslash, letterU] = [0x22, 0x5c, 0x75];
+const [quote, backslash, letterU, space, tilde] = [0x22, 0x5c, 0x75, 0x20, 0x7e];
 const [openBrace, closeBrace, openBracket, closeBracket] = [0x7b, 0x7d, 0x5b, 0x5d];
 const [comma, colon] = [0x2c, 0x3a];

@@ -17,7 +17,8 @@ export function canonicalJson(value: unknown): string {
   return JSON.stringify(value, membersByName);
 }
 
-function membersByName(_name: string, value: unknown): unknown {
+/** The replacer by which `JSON.stringify` writes that. */
+export function membersByName(_name: string, value: unknown): unknown {
   if (!isJsonObject(value)) return value;
   return Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1)));
 }

@@ -1,10 +1,10 @@
 import { createHash } from "node:crypto";
-import { StringDecoder } from "node:string_decoder";
 import type { Request, RequestHandler, Response } from "express";
 import { type BodyBudget, type HeldBody, smallBodyBytes } from "./body-budget.ts";
+import { BodyBytes } from "./body-bytes.ts";
 import { ApiError } from "./errors.ts";
-import { ownEventLoopTurn } from "./event-loop.ts";
 import { type JsonLimits, JsonScan, usualJson } from "./json-scan.ts";
+import { parseBody } from "./parse-body.ts";
 import { receiveBody } from "./receive-body.ts";
 
 export interface BodyLimits extends Partial<JsonLimits> {
@@ -70,9 +70,7 @@ async function readJson(
     look?.(chunk);
   });
   if (bytes.held === 0) return hasBody(request) ? {} : undefined;
-  const text = await bytes.text();
-  if (bytes.held > largeBytes) await ownEventLoopTurn();
-  const said = parseJson(text);
+  const said = await parseBody(bytes, scan.longTexts);
   const field = limits.storable && scan.hasUnicodeEscapes ? unstorableIn(said, "the body") : undefined;
   if (field === undefined) return said;
   const message = `"${field}" holds a character that is none (NUL, or half of a surrogate pair).`;
@@ -89,8 +87,8 @@ async function receiveHeld(
   response: Response,
   bytesMax: number,
   look?: (chunk: Buffer) => void,
-): Promise<Blocks> {
-  const bytes = new Blocks();
+): Promise<BodyBytes> {
+  const bytes = new BodyBytes();
   let held: HeldBody | undefined;
   let counted = 0;
   await receiveBody(request, bytesMax, (chunk, giveUp) => {
@@ -121,78 +119,6 @@ function refuseUnreadable({ headers }: Request): void {
 
 function hasBody({ headers }: Request): boolean {
   return headers["transfer-encoding"] !== undefined || headers["content-length"] !== undefined;
-}
-
-/** The bytes of a body. But for the first, chunks are copied together: each would hold on to all that was read with it. */
-class Blocks {
-  readonly #blocks: Buffer[] = [];
-  #last = empty;
-  #used = 0;
-  received = 0;
-  /** Bytes of memory. */
-  held = 0;
-
-  append(chunk: Buffer): void {
-    this.received += chunk.length;
-    if (this.held === 0) {
-      this.#blocks.push(chunk);
-      this.held = chunk.length;
-      return;
-    }
-    for (let at = 0; at < chunk.length; ) {
-      if (this.#used === this.#last.length) this.#add();
-      const copied = chunk.copy(this.#last, this.#used, at);
-      this.#used += copied;
-      at += copied;
-    }
-  }
-
-  #add(): void {
-    const size = Math.min(Math.max(2 * this.#last.length, blockBytesMin), blockBytesMax);
-    this.#last = Buffer.allocUnsafeSlow(size);
-    this.#used = 0;
-    this.#blocks.push(this.#last);
-    this.held += size;
-  }
-
-  all(): Buffer {
-    const last = this.#blocks.at(-1);
-    if (!last || this.#blocks.length === 1) return last ?? empty;
-    return Buffer.concat([...this.#blocks.slice(0, -1), last.subarray(0, this.#used)]);
-  }
-
-  /** A large text is decoded a piece per turn, so that nothing else waits for all of it. */
-  async text(): Promise<string> {
-    const [first] = this.#blocks;
-    if (first && this.#blocks.length === 1) return withoutMark(first.toString());
-    this.#blocks.push((this.#blocks.pop() as Buffer).subarray(0, this.#used));
-    const decoder = new StringDecoder("utf8");
-    let text = "";
-    for (const [index, block] of this.#blocks.entries()) {
-      text += decoder.write(block);
-      if (index % blocksPerTurn === blocksPerTurn - 1) await ownEventLoopTurn();
-    }
-    return withoutMark(text + decoder.end());
-  }
-}
-
-const empty = Buffer.alloc(0);
-/** Each block is twice as large as the one before: a small body in pieces holds little. */
-const blockBytesMin = 4_096;
-const blockBytesMax = 65_536;
-const blocksPerTurn = 16;
-const largeBytes = 1_048_576;
-
-function withoutMark(text: string): string {
-  return text.startsWith("\ufeff") ? text.slice(1) : text;
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    throw new ApiError("bad_request", "Body must be JSON.");
-  }
 }
 
 /** The name of a field whose text cannot be kept; undefined when there is none. */

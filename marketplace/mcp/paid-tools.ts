@@ -1,9 +1,9 @@
 import type { CallToolRequest, CallToolResult } from "@modelcontextprotocol/server";
 import type { Response } from "express";
 import { ApiError } from "../../shared/errors.ts";
-import { digestOfText, ownEventLoopTurn } from "../../shared/event-loop.ts";
 import { asApiError } from "../../shared/http.ts";
-import { canonicalJson } from "../../shared/json.ts";
+import { membersByName } from "../../shared/json.ts";
+import { digestOfJson } from "../../shared/json-digest.ts";
 import type { Log } from "../../shared/log.ts";
 import { findLiveAgent, type LiveAgent } from "../agents/find.ts";
 import { addressOfTool } from "../agents/scope.ts";
@@ -154,11 +154,8 @@ function shownIn(
   return typeof payload === "object" ? { payload, ...asked } : undefined;
 }
 
-/** What a wallet that is shown signs in place of a body's digest. Arguments may be megabytes: nothing else waits for all of them. */
-async function digestOfArguments(input: object): Promise<Buffer> {
-  await ownEventLoopTurn();
-  return digestOfText(canonicalJson(input));
-}
+/** What a wallet that is shown signs in place of a body's digest. */
+const digestOfArguments = (input: object) => digestOfJson(input, membersByName);
 
 /** A tool that is not there any more: a buyer who paid for it learns what is owed, every other caller that there is none. */
 async function debtOfTool(

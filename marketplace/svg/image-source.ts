@@ -1,10 +1,14 @@
 import { ApiError } from "../../shared/errors.ts";
+import { ownEventLoopTurn } from "../../shared/event-loop.ts";
 import { type Outbound, OutboundFailedError, OutboundRefusedError } from "../../shared/outbound.ts";
 import { imageBytesMax } from "../tracer/image/limits.ts";
 
 /** The bytes behind an `image` field: https URL, data: URI or base64. 422 for what is refused or cannot be had. */
 export async function readImage(outbound: Outbound, image: string, signal: AbortSignal): Promise<Buffer> {
-  return isUrl(image) ? fetchImage(outbound, image, signal) : readUpload(image);
+  if (isUrl(image)) return fetchImage(outbound, image, signal);
+  // Decoding megabytes takes a while, and so did reading them.
+  await ownEventLoopTurn();
+  return readUpload(image);
 }
 
 /** The bytes of a data: URI or base64. 422 for anything else, a URL too. */

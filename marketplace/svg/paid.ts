@@ -2,7 +2,7 @@ import type { Request, Response } from "express";
 import { z } from "zod";
 import { clientOf } from "../../shared/client-address.ts";
 import { ApiError } from "../../shared/errors.ts";
-import { digestOfText, ownEventLoopTurn } from "../../shared/event-loop.ts";
+import { digestOfJson } from "../../shared/json-digest.ts";
 import { pendingBody } from "../../shared/request-body.ts";
 import { atomicPerCredit } from "../answers/amounts.ts";
 import type { Config } from "../config.ts";
@@ -121,8 +121,7 @@ export async function paidSvgWork(
   const order = readPaidOrder(product, input, from);
   context.tracers.admit(order.party);
   const prepared = prepareSvg(context, order, { free: false });
-  await ownEventLoopTurn();
-  const digest = await digestOfText(JSON.stringify([product, order.request]));
+  const digest = await digestOfJson([product, order.request]);
   const { id, permanent } = prepared.runnable;
   return { kind: "run", product: id, digest, permanent, prepared, present: (output) => withMarkup(context, output) };
 }

@@ -19,6 +19,9 @@ app.post("/read", laterBody({ bytesMax }), async (_asked, response) => {
   const said = await pendingBody(response).json();
   response.json({ said, digest: digest(response.locals.bodyDigest) });
 });
+app.post("/large", jsonBody({ bytesMax: 8_000_000, storable: true }), (asked, response) => {
+  response.json({ said: asked.body });
+});
 app.use(errorHandler(createLog("test", "silent")));
 
 async function post(path: string, body: string, headers: Record<string, string> = {}) {
@@ -27,6 +30,16 @@ async function post(path: string, body: string, headers: Record<string, string> 
     .set({ "content-type": "text/plain;charset=UTF-8", ...headers });
   const { status, body: told } = await asked.send(body);
   return { status, body: told as Record<string, unknown> };
+}
+
+/** What is said is the same as what the parser reads of the whole. */
+async function expectRead(body: string): Promise<void> {
+  const { status, body: told } = await post("/large", body);
+  expect(status).toBe(200);
+  const digests = [told.said, JSON.parse(body.replace("\ufeff", ""))].map((said) =>
+    hash("sha256", JSON.stringify(said)),
+  );
+  expect(digests[0]).toBe(digests[1]);
 }
 
 /** Sent in chunks of these, each a chunk of its own on the wire. */
@@ -50,6 +63,45 @@ describe("a JSON body", () => {
   test("of characters that lie across its chunks is read whole", async () => {
     const text = "añ€😀".repeat(20_000);
     expect(await post("/read", JSON.stringify({ text }))).toMatchObject({ status: 200, body: { said: { text } } });
+  });
+
+  const long = "A+/=".repeat(300_000);
+  test.each([
+    ["one", { image: long }],
+    ["itself", long],
+    [
+      "several, among others",
+      { a: ["ü", long, { b: `${long}b`, c: "€".repeat(400_000) }, 1], "": long, z: "\n\u0001" },
+    ],
+    ["one with escapes", { a: `${long}"\\`, b: long }],
+    ["one with characters of more bytes than one", { a: `é${long}`, b: long }],
+    ["names", { [long]: long, b: { [`${long}b`]: null } }],
+  ])("with long texts, %s, is read as it was said", async (_name, said) => {
+    for (const body of [JSON.stringify(said), `\ufeff ${JSON.stringify(said, null, 2)}\n`]) await expectRead(body);
+  });
+
+  test.each(["\\u00fc", "\\\\", '\\"\\\\n', "\\ud83d\\ude00€", '😀\\"', "\\\\u12"])(
+    "with a long text of %s is read as it was said",
+    async (unit) => {
+      for (const before of ["", "x", "\\\\"]) {
+        await expectRead(`{"a":["${before}${unit.repeat(1_300_000 / unit.length)}"]}`);
+      }
+    },
+  );
+
+  test.each([
+    ["an escape that is none", `{"a":"${long}\\x"}`],
+    ["half an escape at its end", `{"a":"${long}\\u12"}`],
+    ["half an escape within", `{"a":"\\u12${long}"}`],
+    ["a line break beside an escape", `{"a":"\\n${long}\n"}`],
+    ["a line break", `{"a":"${long}\n"}`],
+    ["a NUL", `{"a":"${long}\0"}`],
+    ["no end", `{"a":"${long}`],
+    ["another right after it", `{"a":"${long}""${long}"}`],
+    ["two colons", `{"${long}"::"${long}"}`],
+    ["letters after it", `["${long}"A]`],
+  ])("with a long text and %s is no JSON", async (_name, body) => {
+    expect(await post("/large", body)).toMatchObject({ status: 400, body: { error: "Body must be JSON." } });
   });
 
   test.each([
