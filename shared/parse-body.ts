@@ -2,9 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { BodyBytes } from "./body-bytes.ts";
 import { ApiError } from "./errors.ts";
 import { ownEventLoopTurn } from "./event-loop.ts";
-import type { LongText } from "./json-scan.ts";
-
-const largeBytes = 1_048_576;
+import { type LongText, longTextBytes } from "./json-scan.ts";
 
 /** Nobody who sends a body knows it. */
 const processMark = randomUUID();
@@ -27,7 +25,7 @@ export async function parseBody(bytes: BodyBytes, longTexts: readonly LongText[]
     at = long.to;
   }
   json = withoutByteOrderMark(json + (await bytes.text(at)));
-  if (bytes.held > largeBytes) await ownEventLoopTurn();
+  if (bytes.held > longTextBytes) await ownEventLoopTurn();
   return texts.size === 0 ? parsed(json) : parsed(json, (_name, value) => texts.get(value as string) ?? value);
 }
 

@@ -1,13 +1,14 @@
 import { ApiError } from "../../shared/errors.ts";
 import { ownEventLoopTurn } from "../../shared/event-loop.ts";
+import { longTextBytes } from "../../shared/json-scan.ts";
 import { type Outbound, OutboundFailedError, OutboundRefusedError } from "../../shared/outbound.ts";
 import { imageBytesMax } from "../tracer/image/limits.ts";
 
 /** The bytes behind an `image` field: https URL, data: URI or base64. 422 for what is refused or cannot be had. */
 export async function readImage(outbound: Outbound, image: string, signal: AbortSignal): Promise<Buffer> {
   if (isUrl(image)) return fetchImage(outbound, image, signal);
-  // Decoding megabytes takes a while, and so did reading them.
-  await ownEventLoopTurn();
+  // Decoding megabytes takes a while, and so did reading them. A small picture does not wait behind large ones.
+  if (image.length > longTextBytes) await ownEventLoopTurn();
   return readUpload(image);
 }
 

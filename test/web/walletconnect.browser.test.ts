@@ -86,25 +86,22 @@ test.runIf(isWhole)(
   },
 );
 
-test.runIf(isWhole)(
-  "a browser that tells late that the dialog was closed does not stop what is asked next",
-  async () => {
-    const { page, close } = await open(site, "/docs");
-    await page.addInitScript(tellLateOfClosing);
-    await page.goto(site.url + site.summarizer);
-    await pay(page);
-    await scan(page, site.wallet);
-    await resultOf(page).getByText("success").waitFor();
-    site.wallet.behave("hold");
-    await pay(page);
-    await dialog(page).getByText("Test wallet shows what it signs.").waitFor();
-    await page.keyboard.press("Escape");
-    await resultOf(page).getByText("You stopped waiting for the wallet.").waitFor();
-    await page.getByRole("button", { name: "Disconnect" }).click();
-    await expect.poll(() => site.wallet.connected()).toBe(0);
-    await close();
-  },
-);
+test("a browser that tells late that the dialog was closed does not stop what is asked next", async () => {
+  const { page, close } = await open(site, "/docs");
+  await page.addInitScript(tellLateOfClosing);
+  await page.goto(site.url + site.summarizer);
+  await pay(page);
+  await scan(page, site.wallet);
+  await resultOf(page).getByText("success").waitFor();
+  site.wallet.behave("hold");
+  await pay(page);
+  await dialog(page).getByText("Test wallet shows what it signs.").waitFor();
+  await page.keyboard.press("Escape");
+  await resultOf(page).getByText("You stopped waiting for the wallet.").waitFor();
+  await page.getByRole("button", { name: "Disconnect" }).click();
+  await expect.poll(() => site.wallet.connected()).toBe(0);
+  await close();
+});
 
 /** Runs in the page: a busy browser tells that a dialog was closed when it is open again already. */
 function tellLateOfClosing(): void {
