@@ -30,6 +30,28 @@ export class Reservations {
     this.#held.add(key);
   }
 
+  /**
+   * Says until `end` that `key` is about to start what `name` stands for: whoever asks for the same and is refused may have been
+   * refused because of it.
+   */
+  async announce(key: string, name: string): Promise<void> {
+    const until = "clock_timestamp() + $3::integer * interval '1 ms'";
+    await this.#db.query({
+      name: "announce",
+      text: `insert into reservations (holder, pool, amount, on_ledger, until) values ($1, $2, 1, false, ${until})`,
+      values: [key, poolOf(name), this.#leaseMs],
+    });
+    this.#held.add(key);
+  }
+
+  async isAnnounced(name: string): Promise<boolean> {
+    const { rows } = await this.#db.query<{ announced: boolean }>(
+      "select exists (select from reservations where pool = $1 and until > clock_timestamp()) as announced",
+      [poolOf(name)],
+    );
+    return rows[0]!.announced;
+  }
+
   /** Stops extending: what was not used is given back at once, or after `lapseMs` where the buyer may yet repeat the call. */
   async end(key: string, { lapseMs = 0 } = {}): Promise<void> {
     if (!this.#held.delete(key)) return;
@@ -58,6 +80,7 @@ export class Reservations {
   }
 }
 
+const poolOf = (name: string) => `start ${name}`;
 const giveBack = `
   delete from reservations r where holder = $1 and spent_at is null
      and not exists (select from effects e where e.key = r.holder and e.state = 'open')`;

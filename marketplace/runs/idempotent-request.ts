@@ -4,6 +4,7 @@ import { toSafeNumber } from "../../shared/amounts.ts";
 import { ApiError } from "../../shared/errors.ts";
 import { canonicalJson } from "../../shared/json.ts";
 import type { Queryable } from "../../shared/postgres.ts";
+import type { Reservations } from "../connectors/reservations.ts";
 import type { Output } from "../connectors/result.ts";
 import type { AccountId, RunId } from "../ids.ts";
 import type { AskedRun, RunResult } from "./asked-run.ts";
@@ -50,6 +51,27 @@ export async function findReplay(
     headers: { "retry-after": "10" },
   });
 }
+
+/**
+ * The same for a request that was refused: what it was refused may have been taken by an equal one that is about to start its run,
+ * and has announced it. Waits until that one has started or was refused too.
+ */
+export async function findReplayOfStarting(
+  context: { readonly db: Queryable; readonly reservations: Reservations },
+  accountId: AccountId,
+  request: IdempotentRequest,
+): Promise<RunResult | undefined> {
+  for (let pauseMs = 20; ; pauseMs = Math.min(pauseMs * 1.5, 1_000)) {
+    // Asked first: one that ends its announcement in between has its run by then.
+    const isStarting = await context.reservations.isAnnounced(nameOf(accountId, request));
+    const replay = await findReplay(context, accountId, request);
+    if (replay || !isStarting) return replay;
+    await sleep(pauseMs);
+  }
+}
+
+/** What stands for the request among all accounts' requests. */
+export const nameOf = (accountId: AccountId, { idempotencyKey }: IdempotentRequest) => `${accountId} ${idempotencyKey}`;
 
 async function readRecorded(
   db: Queryable,

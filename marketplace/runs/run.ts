@@ -12,13 +12,19 @@ import { creditsText, platformFee } from "../credits/amount.ts";
 import type { BalanceLookup } from "../credits/balance.ts";
 import { capture, type Hold, hold, type Resolved, release } from "../credits/holds.ts";
 import type { Events } from "../events.ts";
-import { type AccountId, newId, type RunId } from "../ids.ts";
+import { newId, type RunId } from "../ids.ts";
 import type { ModelCharge } from "../models/model-charge.ts";
 import type { ModelBuyer } from "../models/model-claims.ts";
 import type { ModelFunds } from "../models/model-funds.ts";
 import type { AskedRun, Buyer, RunAnswer, RunResult } from "./asked-run.ts";
 import { type ExecuteNeeds, executeRun, type Outcome } from "./execute.ts";
-import { findReplay, type IdempotentRequest, idempotentRequest } from "./idempotent-request.ts";
+import {
+  findReplay,
+  findReplayOfStarting,
+  type IdempotentRequest,
+  idempotentRequest,
+  nameOf,
+} from "./idempotent-request.ts";
 import { keptInput } from "./kept-input.ts";
 import type { Leases } from "./leases.ts";
 import { answerOf, type PrecheckNeeds, precheck } from "./precheck.ts";
@@ -70,6 +76,8 @@ interface Started {
   readonly modelCharge: ModelCharge | undefined;
 }
 
+type NotHeld = Exclude<Hold["outcome"], "held">;
+
 /** The new run; the result of an earlier one when this request turns out to repeat it. */
 async function startRun(
   context: RunNeeds,
@@ -78,9 +86,26 @@ async function startRun(
   maxCredits: number | undefined,
   request: IdempotentRequest | undefined,
 ): Promise<Started | RunResult> {
+  await refuseOver(context, buyer, prepared.runnable, maxCredits);
+  const started = await claimAndHold(context, buyer, prepared, request);
+  if (typeof started === "object" && "runId" in started) return started;
+  // Whatever kept the run from starting: an equal request may have started it, or be about to.
+  const repeated = request && (await findReplayOfStarting(context, buyer.accountId, request));
+  if (repeated) return repeated;
+  if (started instanceof ApiError) throw started;
+  if (started === "over_cap") throw await unpayable(context, buyer, prepared.runnable, "key", capsOf(buyer));
+  throw await unpayable(context, buyer, prepared.runnable, "balance", "Not enough credits.");
+}
+
+/** Claims all that the run takes, its price last. Where something is not to be had, answers what, and claims nothing. */
+async function claimAndHold(
+  context: RunNeeds,
+  buyer: Buyer,
+  prepared: PreparedRun,
+  request: IdempotentRequest | undefined,
+): Promise<Started | NotHeld | ApiError> {
   const { runnable } = prepared;
   const { priceCredits, version: agentVersion } = runnable;
-  await refuseOver(context, buyer, runnable, maxCredits);
   const id = newId("run");
   const { accountId, key } = buyer;
   const { runLeaseMs: leaseMs } = context.config;
@@ -88,37 +113,25 @@ async function startRun(
   let held = false;
   let modelCharge: ModelCharge | undefined;
   try {
+    if (request && runnable.precheck) await context.reservations.announce(id, nameOf(accountId, request));
     const charged = await context.modelFunds.chargeOnCredits(runnable, id, {
       covered: paysForModel(context, runnable),
       buyer: modelBuyerOf(buyer),
       payment: { accountId, key, price: priceCredits },
     });
-    let outcome: Hold["outcome"];
-    if (typeof charged === "string") {
-      outcome = charged;
-    } else {
-      modelCharge = charged;
-      const refused = await reserveOnCredits(context, buyer, id, prepared).catch(toRefusal);
-      if (refused) {
-        const repeated = await replayedSoon(context, accountId, request);
-        if (repeated) return repeated;
-        throw answerOf(refused);
-      }
-      const input = buyer.visitor === undefined ? keptInput(prepared.input) : undefined;
-      const run = { id, accountId, key, agentId: runnable.id, agentVersion, priceCredits, leaseMs, request, input };
-      ({ outcome } = await hold(context.db, run));
-    }
-    held = outcome === "held";
-    if (held) return { runId: id, modelCharge };
-    await context.modelFunds.end(id, modelCharge);
-    modelCharge = undefined;
-    // Whatever kept the run from starting: an equal request may have started it a moment ago.
-    const repeated = request && (await findReplay(context, accountId, request));
-    if (repeated) return repeated;
-    if (outcome === "over_cap") {
-      throw await unpayable(context, buyer, runnable, "key", capsOf(buyer));
-    }
-    throw await unpayable(context, buyer, runnable, "balance", "Not enough credits.");
+    if (typeof charged === "string") return charged;
+    modelCharge = charged;
+    if (!(await reserveOnCredits(context, buyer, id, prepared))) return "insufficient";
+    const input = buyer.visitor === undefined ? keptInput(prepared.input) : undefined;
+    const run = { id, accountId, key, agentId: runnable.id, agentVersion, priceCredits, leaseMs, request, input };
+    const { outcome } = await hold(context.db, run);
+    if (outcome !== "held") return outcome;
+    held = true;
+    return { runId: id, modelCharge };
+  } catch (error) {
+    if (error instanceof RefusalError) return answerOf(error);
+    if (error instanceof ApiError) return error;
+    throw error;
   } finally {
     if (!held) {
       context.leases.end(id);
@@ -141,30 +154,19 @@ function capsOf({ key }: Buyer): string {
   return `This key may spend ${[...day, ...month].join(" and ")} (UTC).`;
 }
 
-/** For an agent whose effect cannot be taken back: asks whether it can work, once the balance covers it. */
-async function reserveOnCredits(context: RunNeeds, buyer: Buyer, runId: RunId, prepared: PreparedRun): Promise<void> {
-  const { precheck: asks, priceCredits } = prepared.runnable;
-  if (!asks) return;
-  const { credits } = await context.lookups.balance(buyer.accountId);
-  if (credits < priceCredits)
-    throw await unpayable(context, buyer, prepared.runnable, "balance", "Not enough credits.");
-  await precheck(context, { runId, prepared, buyerId: buyer.accountId });
-}
-
-function toRefusal(error: unknown): RefusalError {
-  if (error instanceof RefusalError) return error;
-  throw error;
-}
-
-/** An equal request may have reserved what this one was refused, and be about to begin its run. */
-async function replayedSoon(
+/** For an agent whose effect cannot be taken back: asks whether it can work. False where the balance does not cover it. */
+async function reserveOnCredits(
   context: RunNeeds,
-  accountId: AccountId,
-  request: IdempotentRequest | undefined,
-): Promise<RunResult | undefined> {
-  if (!request) return undefined;
-  await sleep(100);
-  return findReplay(context, accountId, request);
+  buyer: Buyer,
+  runId: RunId,
+  prepared: PreparedRun,
+): Promise<boolean> {
+  const { precheck: asks, priceCredits } = prepared.runnable;
+  if (!asks) return true;
+  const { credits } = await context.lookups.balance(buyer.accountId);
+  if (credits < priceCredits) return false;
+  await precheck(context, { runId, prepared, buyerId: buyer.accountId });
+  return true;
 }
 
 /** The credits that are held pay for the model too, whatever the run comes to. */

@@ -6,10 +6,11 @@ import { toolNameOf } from "../../../marketplace/agent-address.ts";
 import { type Published, publishAgent } from "../../../marketplace/agents/publish.ts";
 import { moveAgent } from "../../../marketplace/agents/state.ts";
 import { createKey } from "../../../marketplace/api-keys/create.ts";
+import { inTransaction } from "../../../shared/postgres.ts";
 import type { OpenLedger } from "../../infra/local-hedera/sdk.ts";
 import { paidTest } from "../../support/fixtures.ts";
 import { allow, operatorVariables } from "../../support/ledger-agents.ts";
-import { balanceOf, call, run } from "../../support/marketplace.ts";
+import { balanceOf, call, run, seedMarket, until } from "../../support/marketplace.ts";
 import { callTool, connectMcp, textOf } from "../../support/mcp.ts";
 import type { PaidMarket } from "../../support/paid-market.ts";
 import { perFile } from "../../support/part.ts";
@@ -192,6 +193,45 @@ test("equal requests on credits, named alike and sent at once, are one run thoug
   expect(answers.map(({ status, body }) => [status, body.success])).toEqual(Array(10).fill([200, true]));
   expect(new Set(answers.map(({ body }) => body.run_id)).size).toBe(1);
   expect((await run(paid.marketplace, key, agent.address, { text: "more" })).status).toBe(503);
+});
+
+test("an equal request that finds the room taken waits for the one that took it, however long that takes to begin", async ({
+  open,
+  paid,
+}) => {
+  const topic = await newTopic(open);
+  const agent = await publish(paid, "hcs-write", { topic, message: "{{text}}", per_day_max: 1 });
+  const { context, url } = paid.marketplace;
+  const { buyer, key } = await seedMarket(context, { balance: 1_000 });
+  const body = { agent: agent.address, input: { text: "once" } };
+  const ask = () => call(url, "/api/v1/run", { key, body, headers: { "idempotency-key": "same" } });
+  const isReserved = async () => {
+    const { rows } = await context.db.query("select from reservations where pool like $1", [`%message to ${topic}`]);
+    return rows.length === 1;
+  };
+  const asked = await inTransaction(context.db, async (tx) => {
+    await tx.query("select from balances where account_id = $1 for update", [buyer.id]);
+    const first = ask();
+    await until(isReserved);
+    const second = ask();
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    return [first, second];
+  });
+  const [first, second] = await Promise.all(asked);
+  expect([first!.status, first!.body.success]).toEqual([200, true]);
+  expect([second!.status, second!.text]).toEqual([200, first!.text]);
+  expect((await balanceOf(paid.marketplace, key)).credits).toBe(995);
+});
+
+test("equal requests that are both refused do not wait for each other", async ({ open, paid }) => {
+  await allowed(open, 100_000);
+  const agent = await publish(paid, "hedera-transfer", transfer);
+  const { key } = paid.market;
+  const body = { agent: agent.address, input: bad };
+  const ask = () => call(paid.marketplace.url, "/api/v1/run", { key, body, headers: { "idempotency-key": "both" } });
+  for (const { status, body } of await Promise.all([ask(), ask()])) {
+    expect([status, body.field]).toEqual([400, "to"]);
+  }
 });
 
 test("who cannot pay learns nothing of the ledger: 402 before any look", async ({ open, paid }) => {
