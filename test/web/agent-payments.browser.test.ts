@@ -96,6 +96,29 @@ test("a wallet that this page may see tells its account and balance, and what it
   await close();
 });
 
+test("what a wallet says late changes nothing that was chosen meanwhile", async () => {
+  const { page, close } = await open(site, "/docs");
+  await page.addInitScript(() => {
+    const late = new Promise((_resolve, reject) => Reflect.set(globalThis, "answer", () => reject({ code: 4200 })));
+    const provider = { request: ({ method }: { method: string }) => (method === "eth_accounts" ? [] : late) };
+    const detail = { info: { uuid: "late", name: "A late wallet", icon: "data:,", rdns: "late" }, provider };
+    const announce = () => dispatchEvent(new CustomEvent("eip6963:announceProvider", { detail }));
+    addEventListener("eip6963:requestProvider", announce);
+  });
+  await page.goto(site.url + site.summarizer);
+  const wallet = page.getByRole("combobox", { name: "Wallet" });
+  const [base, hedera] = [/Base Sepolia/, /Hedera testnet/].map((name) => page.getByRole("radio", { name }));
+  await wallet.selectOption("A late wallet");
+  await hedera!.check({ force: true });
+  await base!.check({ force: true });
+  await page.evaluate(() => Reflect.get(globalThis, "answer")());
+  await page.evaluate(() => new Promise((resolve) => setTimeout(resolve, 500)));
+  expect(await wallet.locator("option:checked").textContent()).toBe("A late wallet");
+  expect(await base!.isChecked()).toBe(true);
+  expect(await page.getByRole("button", { name: /Pay and run/ }).isEnabled()).toBe(true);
+  await close();
+});
+
 test("a picture that a wallet pays for in the workbench is charged once, shows how the payment went, and is had after a reload", async () => {
   const { page, complaints, close } = await open(site, "/svg");
   const before = await site.usdcOf("evm");

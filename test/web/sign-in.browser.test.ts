@@ -101,6 +101,28 @@ test("a passkey is added, signs in where the device says who holds it, opens the
   await close();
 });
 
+test("a passkey that was asked for by the button is not taken back by the question beside the form", async () => {
+  const { page, close } = await open(named, "/");
+  await page.addInitScript(() => {
+    const asked: CredentialRequestOptions[] = [];
+    const offered = new Promise<boolean>((resolve) => Reflect.set(globalThis, "offer", () => resolve(true)));
+    PublicKeyCredential.isConditionalMediationAvailable = () => offered;
+    navigator.credentials.get = (options = {}) => {
+      asked.push(options);
+      return new Promise(() => {});
+    };
+    Reflect.set(globalThis, "asked", () => asked.map(({ mediation, signal }) => [mediation, signal?.aborted]));
+  });
+  await page.goto(`${named.url}/sign-in`);
+  const asked = () => page.evaluate(() => Reflect.get(globalThis, "asked")());
+  await page.getByRole("button", { name: "Sign in with a passkey" }).press("Enter");
+  await expect.poll(asked).toEqual([["optional", false]]);
+  await page.evaluate(() => Reflect.get(globalThis, "offer")());
+  await page.evaluate(() => new Promise((resolve) => setTimeout(resolve, 500)));
+  expect(await asked()).toEqual([["optional", false]]);
+  await close();
+});
+
 test("a wallet in the browser signs in, and one whose holder refuses does not", async () => {
   const site = named;
   const account = privateKeyToAccount(generatePrivateKey());

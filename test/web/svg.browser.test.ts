@@ -36,6 +36,27 @@ async function stat(page: Page, name: string): Promise<string> {
   return (told ?? "").trim();
 }
 
+/** Runs in the page: counts what its workers answered, once the page has dealt with it. */
+function countWorkersAnswers(): void {
+  Reflect.set(globalThis, "answers", 0);
+  const count = () => Reflect.set(globalThis, "answers", Reflect.get(globalThis, "answers") + 1);
+  globalThis.Worker = class extends Worker {
+    constructor(...asked: ConstructorParameters<typeof Worker>) {
+      super(...asked);
+      this.addEventListener("message", () => setTimeout(count));
+    }
+  };
+}
+
+/** Runs in the page: pictures are read when `read` is called. */
+function holdPictures(): void {
+  const decode = createImageBitmap;
+  globalThis.createImageBitmap = async (...asked: unknown[]) => {
+    await new Promise<void>((resolve) => Reflect.set(globalThis, "read", resolve));
+    return Reflect.apply(decode, globalThis, asked);
+  };
+}
+
 async function traceForFree(page: Page): Promise<void> {
   await page.getByRole("button", { name: /Trace for free/ }).click();
   await page.getByText(/Traced in .* It was free/).waitFor();
@@ -252,6 +273,43 @@ describe("the workbench", () => {
     await give("drop", "image/png", [...large]);
     await page.getByText("400 × 300").waitFor();
     expect(complaints).toEqual([]);
+    await close();
+  });
+
+  test("a preview that comes after the trace does not take its place", async ({ site }) => {
+    const { page, close } = await open(site, "/svg");
+    let release = () => {};
+    const released = new Promise<void>((resolve) => (release = resolve));
+    await page.addInitScript(countWorkersAnswers);
+    await page.route(/svg-tracer/, async (route) => {
+      await released;
+      await route.continue();
+    });
+    await page.reload();
+    await choose(page, large);
+    await traceForFree(page);
+    release();
+    await page.waitForFunction(() => Reflect.get(globalThis, "answers") > 0);
+    expect(await page.getByText(/Traced in .* It was free/).isVisible()).toBe(true);
+    expect(await page.getByRole("button", { name: "Save as SVG" }).isEnabled()).toBe(true);
+    await close();
+  });
+
+  test("a press while a picture is still being read is for that picture", async ({ site }) => {
+    const { page, close } = await open(site, "/svg");
+    await page.addInitScript(holdPictures);
+    await page.reload();
+    const read = () => page.evaluate(() => Reflect.get(globalThis, "read")());
+    await choose(page, large);
+    await page.getByRole("button", { name: /Trace for free/ }).click();
+    await read();
+    await page.getByText(/Traced in .* It was free/).waitFor();
+    await choose(page, small, "other.png");
+    await page.getByRole("button", { name: /Trace for free/ }).click();
+    await read();
+    await page.getByRole("button", { name: "Trace for free 1 left today" }).waitFor();
+    await page.getByText("Markup", { exact: true }).click();
+    expect(await page.locator(".canvas-markup code").textContent()).toContain('width="200" height="150"');
     await close();
   });
 

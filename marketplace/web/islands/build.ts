@@ -1,11 +1,12 @@
 /**
  * The editor of an agent, live: what is typed is saved by the page's own form, and what the server makes of it (checks, the buyer's
- * form, the price, the changes) replaces those parts of the page. A control that has the focus is never replaced.
+ * form, the price, the changes) replaces those parts of the page. What is typed while a save is under way stays.
  */
 
 import { orderByDragging, orderByKeys } from "./build/order.ts";
-import { showKeptSecrets, swapIn } from "./build/parts.ts";
+import { hasTypedSecret, showKeptSecrets, swapIn } from "./build/parts.ts";
 import { makeSlotsPressable } from "./build/slots.ts";
+import { valuesIn } from "./build/typed-since.ts";
 
 const form = document.getElementById("build");
 if (form instanceof HTMLFormElement) edit(form);
@@ -34,9 +35,9 @@ function edit(form: HTMLFormElement): void {
     if (target instanceof HTMLSelectElement && /^f\.\d+\.type$/.test(target.name)) void saves.press("type", target.id);
     else if (!isSecret(target)) saves.soon(typingPauseMs);
   });
-  // Half a secret is none: a secret and its name are saved when their control loses the focus.
-  form.addEventListener("change", ({ target }) => {
-    if (target instanceof Element && isSecret(target)) saves.soon(typingPauseMs);
+  // Half a secret is none: a secret and its name are saved when the focus has left them.
+  form.addEventListener("focusout", ({ target }) => {
+    if (target instanceof Element && isSecret(target) && saves.isDirty()) saves.soon(typingPauseMs);
   });
   form.addEventListener("submit", (event) => {
     const button = event.submitter;
@@ -86,32 +87,36 @@ function savesOf(form: HTMLFormElement) {
     isDirty = false;
     say(pressed === "try" ? "Running…" : "Saving…");
     isSaving = true;
-    const { status, page: answer } = await post(form, pressed);
+    const { activeElement: focused } = document;
+    const posted = valuesIn(form);
+    const { status, page: answer } = await post(form, pressed, isWritingSecret() && pressed === "save");
     isSaving = false;
     if (!answer || status === 429 || status >= 500) {
       isDirty = true;
       say("Not saved: no answer. Trying again.");
       return soon(againAfterMs);
     }
-    const isRows = /^(add|remove|up|down|type)/.test(pressed);
-    if (!swapIn(answer, { rows: isRows, result: pressed === "try", notes: pressed !== "save" || !isConflict() })) {
+    const { activeElement: active } = document;
+    if (!swapIn(answer, { pressed, posted, focused, notes: pressed !== "save" || !isConflict() })) {
       isDirty = true;
       return say("Not saved. Reload the page in another tab: what stands here stays.");
     }
     isTold = isConflict();
-    if (status < 400) showKeptSecrets(answer);
+    if (status < 400) showKeptSecrets(answer, posted);
     // What is not saved keeps the page from being left without a question.
     isDirty ||= status >= 400;
     if (isTold) say("Not saved: changed elsewhere");
     else if (status >= 400) say("Not saved");
+    else if (isDirty || hasTypedSecret()) say("Not saved yet");
     if (isDirty && status < 400) soon(typingPauseMs);
     makeSlotsPressable();
-    if (focus) focusOn(focus);
+    // Who has gone on to another control meanwhile stays there.
+    if (focus && active === focused) focusOn(focus);
   };
   return {
     press,
     soon,
-    isDirty: () => isDirty,
+    isDirty: () => isDirty || hasTypedSecret(),
     underWay: () => (isSaving ? work : undefined),
     /** With `false` the page may be left without a question, and nothing is saved later. */
     note(dirty: boolean) {
@@ -122,11 +127,12 @@ function savesOf(form: HTMLFormElement) {
 }
 
 /** The same post as without JavaScript; the browser parses the answer, so that no text becomes markup here. */
-function post(form: HTMLFormElement, pressed: string): Promise<Posted> {
+function post(form: HTMLFormElement, pressed: string, withoutSecrets: boolean): Promise<Posted> {
   const fields = new URLSearchParams();
   for (const [name, value] of new FormData(form)) {
     // Which of two conflicting states stays is said by a button only.
-    if (typeof value === "string" && name !== "over") fields.append(name, value);
+    if (typeof value !== "string" || name === "over" || (withoutSecrets && isSecretName(name))) continue;
+    fields.append(name, value);
   }
   fields.set("do", pressed === "type" ? "save" : pressed);
   return new Promise((resolve) => {
@@ -147,7 +153,9 @@ interface Posted {
 }
 
 const isConflict = () => document.querySelector("#build-notes[data-conflict]") !== null;
-const isSecret = (target: Element) => target.closest("#at-secrets") !== null;
+const isSecret = (target: Element) => target.matches("#at-secrets input:not([type=checkbox])");
+const isSecretName = (name: string) => name.startsWith("k.") || name === "secret_name" || name === "secret_value";
+const isWritingSecret = () => document.activeElement !== null && isSecret(document.activeElement);
 const isBuyersForm = (target: Element) => target.closest("#build-preview") !== null;
 
 function say(text: string): void {

@@ -24,6 +24,8 @@ function searchAsTyped(form: HTMLFormElement): void {
     const isTyped = control instanceof HTMLInputElement && /^(search|number)$/.test(control.type);
     control.addEventListener(isTyped ? "input" : "change", () => {
       window.clearTimeout(timer);
+      // Its answer would put an order that was just chosen back.
+      asked?.abort();
       timer = window.setTimeout(search, isTyped ? typingPauseMs : 0);
     });
   }

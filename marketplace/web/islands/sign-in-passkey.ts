@@ -10,7 +10,8 @@ if (way && button && said && takesPasskeys()) {
   way.hidden = false;
   button.addEventListener("click", () => enter("optional"));
   const offers = await PublicKeyCredential.isConditionalMediationAvailable?.();
-  if (offers) await enter("conditional");
+  // Who has pressed the button meanwhile is being asked already.
+  if (offers && !waiting) await enter("conditional");
 }
 
 /** A browser answers one question at a time: a new one takes the one before back. */

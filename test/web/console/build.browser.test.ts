@@ -1,4 +1,4 @@
-import type { Page } from "playwright-core";
+import type { Page, Route } from "playwright-core";
 import { expect } from "vitest";
 import { open, visitEverywhere } from "../browser.ts";
 import { type Site, signIn, test } from "../site.ts";
@@ -144,6 +144,61 @@ test("a secret is taken when it is written, and only its name stands there then"
   expect(complaints).toEqual([]);
   await close();
 });
+
+test("half a secret is never sent, and one that is typed during a save is kept", async ({ site }) => {
+  const { page, close } = await open(site, "/");
+  await begin(site, page, "HTTP API");
+  const sent: string[] = [];
+  page.on("request", (request) => {
+    const value = new URLSearchParams(request.postData() ?? "").get("secret_value");
+    if (value) sent.push(value);
+  });
+  await page.locator("#at-name").fill("Calls with a secret");
+  await page.locator("#secret-name").fill("token");
+  await page.locator("#secret-value").fill("half of");
+  await page.getByText("Not saved yet").waitFor();
+  const save = await heldSave(page);
+  await page.locator("#at-description").fill("Calls a service.");
+  await page.locator("#secret-value").focus();
+  await save.asked;
+  await page.locator("#secret-value").fill("half of it and the rest");
+  await page.locator("#at-name").focus();
+  save.letThrough();
+  await page.locator("#secret-token").waitFor();
+  expect(sent).toEqual(["half of it and the rest"]);
+  await close();
+});
+
+test("what is typed while a save is under way stays, in fields that move and in the form that is tried", async ({
+  site,
+}) => {
+  const { page, close } = await open(site, "/");
+  await begin(site, page);
+  const save = await heldSave(page);
+  await page.locator('[value="up.1"]').press("Enter");
+  await save.asked;
+  await page.locator("#at-fields-0-name").fill("story");
+  await page.locator("#in-text").fill("Typed meanwhile.");
+  await page.locator("#at-fields-0-name").focus();
+  save.letThrough();
+  await page.waitForFunction(() => document.querySelector<HTMLInputElement>("#at-fields-1-name")?.value === "story");
+  expect(await page.evaluate(() => document.activeElement?.id)).toBe("at-fields-1-name");
+  await page.locator("#in-story").waitFor();
+  await close();
+});
+
+/** Holds the editor's next save: it is sent once `asked` has ended, and goes on when it is let through. */
+async function heldSave(page: Page) {
+  let letThrough = () => {};
+  const through = new Promise<void>((resolve) => (letThrough = resolve));
+  const asked = page.waitForRequest((request) => request.method() === "POST");
+  const hold = async (route: Route) => {
+    await through;
+    await route.continue();
+  };
+  await page.route(/\/build\//, hold, { times: 1 });
+  return { asked, letThrough };
+}
 
 test("what could not be saved is saved when the service answers again", async ({ site }) => {
   const { page, context, close } = await open(site, "/");

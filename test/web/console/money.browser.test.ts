@@ -88,8 +88,11 @@ test("a payment that was credited while the page was away is found, and not aske
     .toMatchObject({
       credits: 4,
     });
+  // Left before the network is back, or the page would hear of it.
+  const address = page.url();
+  await page.goto("about:blank");
   await page.unroute("**/api/account/credits/purchase");
-  await page.reload();
+  await page.goto(address);
   await purchase(page).getByText("are in your balance").waitFor();
   await expect.poll(() => keptPayments(page)).toEqual([]);
   await close();

@@ -1,26 +1,46 @@
-interface Asked {
-  /** The rows of fields too: they were moved. */
-  readonly rows: boolean;
-  readonly result: boolean;
+import { type Control, changedSince, isControl, nameAfter, takeOver, type Values } from "./typed-since.ts";
+
+export interface Asked {
+  readonly pressed: string;
+  /** What the form said when it was posted: what a person has changed since stays. */
+  readonly posted: Values;
+  /** What had the focus then. */
+  readonly focused: Element | null;
   readonly notes: boolean;
 }
 
 /** Puts what the server made of the form in its place; false for an answer that is no editor. */
-export function swapIn(answer: Document, { rows, result, notes }: Asked): boolean {
+export function swapIn(answer: Document, asked: Asked): boolean {
   const saved = answer.getElementById("build");
   if (!saved) return false;
   const parts = ["build-checks", "build-buyers", "build-diff", "build-slots", "build-price", "build-length"];
-  if (rows) parts.push("build-fields");
-  if (result) parts.push("build-result", "build-form");
-  if (notes) parts.push("build-notes");
+  if (asked.pressed === "try") parts.push("build-result");
+  if (asked.notes) parts.push("build-notes");
   for (const id of parts) swap(answer, id);
-  if (!result) swapBuyersForm(answer);
+  if (/^(add|remove|up|down|type)/.test(asked.pressed)) swapRows(answer, asked);
+  swapBuyersForm(answer, asked);
   swapHead(answer);
   const isText = swapText(answer);
   for (const input of document.querySelectorAll<HTMLInputElement>("[data-revision]")) {
     if (isText || !input.form?.querySelector("#yaml-text")) input.value = saved.dataset.saved ?? input.value;
   }
   return true;
+}
+
+/** The rows of fields, drawn anew; what was typed in them meanwhile is written into them again, where the field is now. */
+function swapRows(answer: Document, { pressed, posted, focused }: Asked): void {
+  const here = document.getElementById("build-fields");
+  if (!here) return;
+  const typed = changedSince(posted, here);
+  const active = document.activeElement;
+  const goesOn = active !== focused && here.contains(active) && isControl(active) ? active : undefined;
+  swap(answer, "build-fields");
+  const again = (control: Control) => {
+    const name = nameAfter(pressed, control.name);
+    return name === undefined ? undefined : takeOver(here, control, name);
+  };
+  for (const control of typed) again(control);
+  if (goesOn) again(goesOn)?.focus();
 }
 
 /** The whole as a text. One that the creator has changed stays, under the state that it was made of: taking it is then a conflict. */
@@ -44,9 +64,10 @@ function swap(answer: Document, id: string): void {
 }
 
 /** The buyer's form was posted with what stands in it; while the creator fills it in it stays. */
-function swapBuyersForm(answer: Document): void {
+function swapBuyersForm(answer: Document, { pressed, posted }: Asked): void {
   const here = document.getElementById("build-form");
-  if (!here?.contains(document.activeElement)) swap(answer, "build-form");
+  const isFilledIn = pressed !== "try" && here?.contains(document.activeElement);
+  if (!isFilledIn && changedSince(posted, here).length === 0) swap(answer, "build-form");
 }
 
 /** Its buttons stay where the keyboard is. */
@@ -60,14 +81,19 @@ function swapHead(answer: Document): void {
   if (here && there) [here.disabled, here.className] = [there.disabled, there.className];
 }
 
-/** Secrets that were posted are kept: their names stand there, and the boxes are empty again. */
-export function showKeptSecrets(answer: Document): void {
+/** Secrets that were posted are kept: their names stand there, and the boxes are empty again, but for what was typed since. */
+export function showKeptSecrets(answer: Document, posted: Values): void {
   const here = document.getElementById("at-secrets");
-  if (!here || here.contains(document.activeElement)) return;
+  if (!here || here.contains(document.activeElement) || changedSince(posted, here).length > 0) return;
   const given = [...here.querySelectorAll("input")].filter((input) => {
     return input.type === "checkbox" ? input.checked : input.type === "password" && input.value !== "";
   });
   const isWhole =
     given.every(({ name }) => name !== "secret_value") || here.querySelector<HTMLInputElement>("#secret-name")?.value;
   if (given.length > 0 && isWhole) swap(answer, "at-secrets");
+}
+
+/** Whether a secret stands there that is not known to be kept. */
+export function hasTypedSecret(): boolean {
+  return [...document.querySelectorAll<HTMLInputElement>("#at-secrets [type=password]")].some(({ value }) => value);
 }

@@ -64,15 +64,19 @@ export class WalletPanel {
   /** Where the chosen wallet does not sign for the chosen network, another wallet that does, or another network where it does. */
   async #follow(): Promise<void> {
     const { wallet, network } = this;
-    if (!wallet || (await canSignFor(wallet, network))) return;
-    if (this.#chosen !== "wallet") {
+    const what = this.#chosen;
+    // What is chosen while a wallet takes its time is followed on its own.
+    const isOvertaken = () => !this.#isChosen(wallet, network) || this.#chosen !== what;
+    if (!wallet || (await canSignFor(wallet, network)) || isOvertaken()) return;
+    if (what !== "wallet") {
       const able = await firstOf(this.#wallets, (other) => canSignFor(other, network));
+      if (isOvertaken()) return;
       if (able && this.#select) this.#select.value = able.id;
-      if (able || this.#chosen === "network") return;
+      if (able || what === "network") return;
     }
     const radios = [...this.#form.querySelectorAll<HTMLInputElement>("input[name=network]")];
     const radio = await firstOf(radios, ({ value }) => canSignFor(wallet, value));
-    if (radio) radio.checked = true;
+    if (radio && !isOvertaken()) radio.checked = true;
   }
 
   /** Shows what the chosen wallet can do on the chosen network. */
@@ -82,11 +86,17 @@ export class WalletPanel {
       payee.hidden = payee.dataset.payee !== network;
     }
     const can = wallet !== undefined && (await canSignFor(wallet, network));
+    if (!this.#isChosen(wallet, network)) return;
     const button = this.#form.querySelector<HTMLButtonElement>("[data-run=wallet]");
     const cannot = byId("wallet-cannot");
     if (button) button.disabled = !can;
     if (cannot) cannot.hidden = can;
     await this.#tellHolding();
+  }
+
+  /** Another wallet or network may have been chosen while a wallet was asked. */
+  #isChosen(wallet: Wallet | undefined, network: string): boolean {
+    return wallet === this.wallet && network === this.network;
   }
 
   /** What the wallet has on the chosen network, and how it gets what is missing. */
@@ -96,8 +106,7 @@ export class WalletPanel {
     const short = byId("wallet-short");
     const { asset = "", faucet } = this.#radio?.dataset ?? {};
     const holding = wallet && (await holdingOf(wallet.provider, network, asset));
-    // Another wallet or network may have been chosen meanwhile.
-    if (!place || !short || network !== this.network || wallet !== this.wallet) return;
+    if (!place || !short || !this.#isChosen(wallet, network)) return;
     place.hidden = holding === undefined;
     short.replaceChildren();
     if (!holding) return;

@@ -72,6 +72,10 @@ export class Bench {
     note: "Previews are traced in this page; nothing is sent until you press the button.",
     problem: undefined,
   };
+  /** The picture that was chosen last, while it is read. */
+  #reading: Promise<Picture> | undefined;
+  /** How often a drawing was shown that is no preview: a preview that was asked for before is shown no more. */
+  #traces = 0;
   /** Of the request that got no answer yet. */
   #name: { readonly of: string; readonly name: string } | undefined;
 
@@ -90,17 +94,36 @@ export class Bench {
     this.#changed(this.#state);
   }
 
+  /** Takes the picture and draws a preview; one that is chosen while it is read takes its place. */
   async choose(blob: Blob, name: string): Promise<void> {
+    const reading = readPicture(blob, name);
+    this.#reading = reading;
     try {
-      const picture = await readPicture(blob, name);
+      const picture = await reading;
+      if (this.#reading !== reading) return URL.revokeObjectURL(picture.url);
+      this.#reading = undefined;
       const { picture: before } = this.#state;
       if (before) URL.revokeObjectURL(before.url);
       this.set({ picture, made: undefined, problem: undefined, note: "Drawing a preview." });
-      await this.preview();
     } catch (error) {
+      if (this.#reading !== reading) return;
+      this.#reading = undefined;
       if (!(error instanceof PictureError)) throw error;
-      this.set({ problem: { title: "This picture cannot be used.", text: error.message } });
+      return this.set({ problem: { title: "This picture cannot be used.", text: error.message } });
     }
+    await this.preview();
+  }
+
+  /** Waits for the picture that is being read; false where it cannot be used. */
+  async #hasRead(): Promise<boolean> {
+    let hasRead = true;
+    while (this.#reading) {
+      hasRead = await this.#reading.then(
+        () => true,
+        () => false,
+      );
+    }
+    return hasRead;
   }
 
   /** Shows at once what the options do, on few pixels. */
@@ -108,9 +131,11 @@ export class Bench {
     const { picture } = this.#state;
     if (!picture || isDrawing(this.#form)) return;
     const settings = traceSettings(this.#form);
+    const before = this.#traces;
+    const isWanted = () => this.#state.picture === picture && this.#traces === before;
     try {
       const traced = await this.#tracer.trace(picture.small, traceOptions(settings));
-      if (this.#state.picture !== picture) return;
+      if (!isWanted()) return;
       const { width, height } = picture.small;
       const isWhole = width === picture.width && height === picture.height;
       this.#show({
@@ -131,7 +156,7 @@ export class Bench {
       await this.#scorePreview(picture, traced);
     } catch (error) {
       if (!(error instanceof TraceRefusedError)) throw error;
-      this.set({ problem: { title: "No preview.", text: error.message } });
+      if (isWanted()) this.set({ problem: { title: "No preview.", text: error.message } });
     }
   }
 
@@ -155,7 +180,8 @@ export class Bench {
 
   /** Has what the form says drawn by `makes`: the service, or a payment for it. */
   async order(makes: (order: Order) => Promise<Made>): Promise<void> {
-    if (this.#state.since !== undefined) return;
+    const hasRead = await this.#hasRead();
+    if (!hasRead || this.#state.since !== undefined) return;
     const draws = isDrawing(this.#form);
     const { picture } = this.#state;
     if (!draws && !picture) {
@@ -229,6 +255,7 @@ export class Bench {
   }
 
   #show(shown: Shown, edits: Edits = noEdits): void {
+    if (!shown.isPreview) this.#traces += 1;
     const { view, picture, kept } = this.#state;
     this.set({ shown, edits, layer: undefined, colour: undefined });
     this.#redraw();
