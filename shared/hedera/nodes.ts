@@ -1,4 +1,4 @@
-import { Client, connectivityState, credentials, type ServiceError } from "@grpc/grpc-js";
+import { type ChannelInterface, Client, connectivityState, credentials, type ServiceError } from "@grpc/grpc-js";
 import { proto } from "@hiero-ledger/proto";
 import { inSpan } from "../tracing.ts";
 
@@ -109,19 +109,25 @@ export class HederaNodes {
     for (const { client } of this.#nodes.values()) client.close();
   }
 
-  /** False when there is no connection: then nothing was sent. */
+  /** False when there is no connection: then nothing was sent. A node that refuses to be connected is not waited for. */
   async #isReady(node: Node, deadlineMs: number): Promise<boolean> {
-    const state = node.client.getChannel().getConnectivityState(true);
-    if (state === connectivityState.READY) return true;
-    if (state === connectivityState.TRANSIENT_FAILURE) return false;
+    const channel = node.client.getChannel();
     const deadline = Math.min(deadlineMs, Date.now() + this.#timeouts.connectMs);
-    return new Promise((resolve) => {
-      node.client.waitForReady(deadline, (error) => {
-        if (error) shun(node);
-        resolve(error === undefined);
-      });
-    });
+    for (;;) {
+      const state = channel.getConnectivityState(true);
+      if (state === connectivityState.READY) return true;
+      const isAway = state === connectivityState.TRANSIENT_FAILURE || state === connectivityState.SHUTDOWN;
+      if (isAway || !(await hasChanged(channel, state, deadline))) {
+        shun(node);
+        return false;
+      }
+    }
   }
+}
+
+/** Whether the connection's state is another one before the deadline. */
+function hasChanged(channel: ChannelInterface, state: connectivityState, deadline: number): Promise<boolean> {
+  return new Promise((resolve) => channel.watchConnectivityState(state, deadline, (error) => resolve(!error)));
 }
 
 export type Method = keyof typeof methods;

@@ -3,7 +3,7 @@ import { accountByHandle } from "../../marketplace/accounts/create.ts";
 import { moveAccount } from "../../marketplace/accounts/state.ts";
 import { readBalances } from "../../marketplace/credits/balance.ts";
 import { deleteDeliveredResults } from "../../marketplace/payments/paid-calls/delete-results.ts";
-import { type Database, inTransaction } from "../../shared/postgres.ts";
+import { type Database, inTransaction, type Transaction } from "../../shared/postgres.ts";
 import { withAccount } from "../support/browser.ts";
 import { paidTest } from "../support/fixtures.ts";
 import { balanceOf, proveLedger, until } from "../support/marketplace.ts";
@@ -152,18 +152,26 @@ describe("buying credits", () => {
       };
       return { handle, pay, close, calls };
     });
-    const waiting = async (db: Database) => {
-      const text = "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
-      return (await db.query(text)).rowCount;
+    /** Until a statement of that kind waits for a lock; the service's own jobs may wait beside it. */
+    const isWaiting = async (db: Database, kind: string) => {
+      const text = `select from pg_stat_activity
+        where datname = current_database() and wait_event_type = 'Lock' and query like $1`;
+      await until(async () => ((await db.query(text, [kind])).rowCount ?? 0) > 0);
     };
+    /** What holds a lock here may take long to be waited for. */
+    const holding = (db: Database, work: (tx: Transaction) => Promise<void>) =>
+      inTransaction(db, async (tx) => {
+        await tx.query("set local idle_in_transaction_session_timeout = 0");
+        await work(tx);
+      });
 
     buying("buys nothing and costs nothing when it is posted during the closing", async ({ paid, buyer }) => {
       const { db } = paid.marketplace.context;
       const posted: Array<ReturnType<typeof buyer.pay>> = [];
-      await inTransaction(db, async (tx) => {
+      await holding(db, async (tx) => {
         await tx.query("select from accounts where handle = $1 for no key update", [buyer.handle]);
         posted.push(buyer.pay());
-        await until(async () => (await waiting(db)) === 1);
+        await isWaiting(db, "%from accounts%for share%");
         await tx.query("update accounts set state = 'closed' where handle = $1", [buyer.handle]);
       });
       const { status, body } = await posted[0]!;
@@ -178,13 +186,13 @@ describe("buying credits", () => {
         paid.toFacilitator.behave((path) => (path === "/settle" ? "lose-answer" : "pass"));
         const posted: Array<ReturnType<typeof buyer.pay>> = [];
         const closed: Array<ReturnType<typeof buyer.close>> = [];
-        await inTransaction(db, async (tx) => {
+        await holding(db, async (tx) => {
           // Nothing is begun, and everything can be read.
           await tx.query("lock table paid_calls in share mode");
           posted.push(buyer.pay());
-          await until(async () => (await waiting(db)) === 1);
+          await isWaiting(db, "%insert into paid_calls%");
           closed.push(buyer.close());
-          await until(async () => (await waiting(db)) === 2);
+          await isWaiting(db, "%from accounts%for no key update%");
         });
         expect((await posted[0]!).status).toBe(503);
         const onTheirWay = { status: 409, body: { error: expect.stringContaining("on their way") } };

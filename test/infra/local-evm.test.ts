@@ -253,9 +253,15 @@ test("with interval mining a transaction waits for its block", async () => {
   const slow = await startEvmChain({ blockTimeSeconds: 1, instant: false, chainId: 8453 });
   try {
     const from = await fundedPayer(slow.usdc, slow);
-    const hash = await writer(from, slow).sendTransaction({ to: stranger, value: 1n });
-    expect((await reader(slow).getTransaction({ hash })).blockNumber).toBeNull();
-    await reader(slow).waitForTransactionReceipt({ hash });
+    const sent: Hex[] = [];
+    // A block may be mined before it is asked for; the next transaction then waits.
+    const blockOfNext = async () => {
+      const hash = await writer(from, slow).sendTransaction({ to: stranger, value: 1n });
+      sent.push(hash);
+      return (await reader(slow).getTransaction({ hash })).blockNumber;
+    };
+    await expect.poll(blockOfNext).toBeNull();
+    await reader(slow).waitForTransactionReceipt({ hash: sent.at(-1)! });
     expect(await reader(slow).getChainId()).toBe(8453);
   } finally {
     await slow.stop();

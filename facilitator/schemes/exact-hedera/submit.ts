@@ -48,8 +48,9 @@ export async function submit(
 }
 
 /**
- * Submits the copies in turn until a node takes one. A node that falls silent may have it: from then on no refusal is
- * final, and only the chain can tell. "duplicate" is a node that has the id though nothing of ours was sent.
+ * Submits the copies in turn until a node takes one. A node that falls silent may have it, or have refused it for an id that
+ * another transaction has: from then on no answer but "accepted" is final, and only the chain can tell. "duplicate" is a node
+ * that has the id though nothing of ours was sent.
  */
 async function submitToNodes(
   { nodes }: ChainNeeds,
@@ -69,7 +70,6 @@ async function submitToNodes(
       }
       const verdict = verdictOfPrecheck(answer);
       if (verdict === "try again") continue;
-      if (verdict === "duplicate") return ambiguous ? "accepted" : "duplicate";
       return verdict !== "accepted" && ambiguous ? "ambiguous" : verdict;
     }
     // Receipts answer sooner than more rounds do.
@@ -82,19 +82,21 @@ async function submitToNodes(
   };
 }
 
-/** Sends it until a node takes it; one that has it already says so and changes nothing. */
-export async function resubmit({ nodes }: ChainNeeds, copies: readonly Copy[], deadlineMs: number): Promise<void> {
+/** Sends it until a node takes it, and answers whether one did; one that has it already says so and changes nothing. */
+export async function resubmit({ nodes }: ChainNeeds, copies: readonly Copy[], deadlineMs: number): Promise<boolean> {
   for (const { node, raw } of copies) {
     const answer = await nodes.send(node, "transfer", raw, deadlineMs);
-    if (typeof answer === "number" && verdictOfPrecheck(answer) === "accepted") return;
+    if (typeof answer === "number" && verdictOfPrecheck(answer) === "accepted") return true;
   }
+  return false;
 }
 
 type Submitted = "accepted" | "ambiguous" | "duplicate";
 
 /**
  * Asks the nodes in turn, now and then the mirror, until one of them knows the end or the deadline comes. A receipt names
- * no more than the id; where the id may be another transaction's, only the mirror's record is believed.
+ * no more than the id; where no node took ours, and the id may so be another transaction's, only the mirror's record of a
+ * success is believed.
  */
 async function awaitOutcome(
   needs: ChainNeeds,
@@ -113,21 +115,30 @@ async function awaitOutcome(
   let resendAfterMs = submitted === "ambiguous" ? resendAfterMinMs : resendAfterMaxMs;
   let resendAtMs = startedMs + resendAfterMs;
   let waitMs = firstPollMs;
+  let isTaken = submitted === "accepted";
+  let hasSucceeded = submitted === "duplicate";
   for (let poll = 0; Date.now() + waitMs < deadlineMs; poll += 1) {
     await pause(waitMs, deadlineMs);
     waitMs = Math.min(waitMs * 1.5, pollMaxMs);
-    if (submitted === "duplicate" || (poll % 4 === 3 && Date.now() - startedMs > mirrorAfterMs)) {
+    if (hasSucceeded || (poll % 4 === 3 && Date.now() - startedMs > mirrorAfterMs)) {
       const records = await mirror.records(transaction).catch(() => []);
       const verdict = judge(records, ours, payment);
       if (verdict) return ended(needs, transaction, verdict);
       continue;
     }
     const receipt = await nodes.receipt(order[poll % order.length] as string, transaction, deadlineMs);
-    if (typeof receipt === "object") return ended(needs, transaction, failureOf(statusOf(receipt)) ?? "settled");
+    if (typeof receipt === "object") {
+      const failure = failureOf(statusOf(receipt));
+      if (failure || isTaken) return ended(needs, transaction, failure ?? "settled");
+      hasSucceeded = true;
+      continue;
+    }
     if (Date.now() < resendAtMs) continue;
     resendAfterMs = Math.min(resendAfterMs * 2, resendAfterMaxMs);
     resendAtMs = Date.now() + resendAfterMs;
-    await resubmit(needs, copies, deadlineMs);
+    if (!(await resubmit(needs, copies, deadlineMs))) continue;
+    isTaken = true;
+    remember(needs.taken, transaction);
   }
   return { outcome: "unknown", transaction };
 }

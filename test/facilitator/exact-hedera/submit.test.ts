@@ -115,9 +115,14 @@ describe("nodes that are away for good", () => {
 
 describe("what a node refuses costs nothing and says why", () => {
   test("the validity ended on the way", async ({ setting }) => {
-    const payment = await verified(setting.scheme, await setting.pay());
-    setting.ledger.faults.set({ clockOffsetMs: 115_000 });
-    expect(await submitted(setting, payment)).toMatchObject({
+    const { outcome } = await notStalled(async () => {
+      const payment = await verified(setting.scheme, await setting.pay());
+      setting.ledger.faults.set({ clockOffsetMs: 115_000 });
+      const tried = await submitted(setting, payment);
+      setting.ledger.faults.clear();
+      return { outcome: tried };
+    });
+    expect(outcome).toMatchObject({
       outcome: "failed",
       reason: "invalid_exact_hedera_payload_transaction_expired",
       retryable: false,
@@ -125,9 +130,12 @@ describe("what a node refuses costs nothing and says why", () => {
   });
 
   test("the maximum fee is too low", async ({ setting }) => {
-    const payment = setting.scheme.decode(await setting.pay({ feeMax: 1 }));
-    if (isRefusal(payment)) throw new Error(payment.message);
-    expect(await submitted(setting, payment)).toMatchObject({
+    const { outcome } = await notStalled(async () => {
+      const payment = setting.scheme.decode(await setting.pay({ feeMax: 1 }));
+      if (isRefusal(payment)) throw new Error(payment.message);
+      return { outcome: await submitted(setting, payment) };
+    });
+    expect(outcome).toMatchObject({
       outcome: "failed",
       reason: "invalid_exact_hedera_payload_max_fee",
       retryable: false,
@@ -140,7 +148,9 @@ describe("what a node refuses costs nothing and says why", () => {
     const feePayers = [{ accountId, privateKey: new Secret(key.toStringDer()) }];
     const penniless = await settingOn(setting.ledger, { feePayers, balanceEmpty: 0n });
     await penniless.scheme.start();
-    const settling = settled(penniless, await setting.pay({ feePayer: accountId }));
+    const settling = notStalled(async () => ({
+      outcome: await settled(penniless, await setting.pay({ feePayer: accountId })),
+    }));
     await expect(settling).rejects.toThrow("the fee payers have no money left");
     await penniless.stop();
   });
@@ -217,21 +227,35 @@ test("junk signatures are not sent on, so they cost the fee payer nothing", asyn
   expect(await fee(await setting.pay({ keys: [...junk, buyersKey] }))).toBe(plain);
 });
 
-test("an id that another transaction used first is not taken for this payment's success", async ({ setting }) => {
-  const { ledger } = setting;
-  const id = newId(ledger.accounts.feePayer.accountId, -1);
-  const operator = { payer: ledger.accounts.operator.accountId };
-  ledger.faucet.giveToken(operator.payer, 10n * price);
-  const keys = [PrivateKey.fromStringDer(ledger.accounts.operator.privateKey)];
-  // The same fee payer under another daemon, which knows nothing of this one's payments.
-  const other = await settingOn(ledger);
-  await other.scheme.start();
-  expect(await settled(other, await setting.pay({ ...operator, keys, transactionId: id }))).toMatchObject({
-    outcome: "settled",
+describe("an id that another transaction used first is not taken for this payment's success", () => {
+  test.for([
+    ["where nodes say so", 0],
+    ["where the first node's answer is late", 500],
+    ["where every node's answer is late", 2_500],
+  ] as const)("%s", async ([_name, lateForMs], { setting }) => {
+    const { ledger } = setting;
+    const id = newId(ledger.accounts.feePayer.accountId, -1);
+    const operator = { payer: ledger.accounts.operator.accountId };
+    ledger.faucet.giveToken(operator.payer, 10n * price);
+    const keys = [PrivateKey.fromStringDer(ledger.accounts.operator.privateKey)];
+    // The same fee payer under another daemon, which knows nothing of this one's payments.
+    const other = await settingOn(ledger);
+    await other.scheme.start();
+    expect(await settled(other, await setting.pay({ ...operator, keys, transactionId: id }))).toMatchObject({
+      outcome: "settled",
+    });
+    const before = await creatorHas(setting);
+    const payment = await verified(setting.scheme, await setting.pay({ transactionId: id }));
+    if (lateForMs > 0) ledger.faults.set({ delayMs: 1_500 });
+    const settling = submitted(setting, payment);
+    await new Promise((resolve) => setTimeout(resolve, lateForMs));
+    ledger.faults.clear();
+    expect(await settling).toMatchObject({
+      outcome: "failed",
+      reason: "invalid_transaction_state",
+      retryable: false,
+    });
+    expect(await creatorHas(setting)).toBe(before);
+    await other.stop();
   });
-  const before = await creatorHas(setting);
-  const outcome = await settled(setting, await setting.pay({ transactionId: id }));
-  expect(outcome).toMatchObject({ outcome: "failed", reason: "invalid_transaction_state", retryable: false });
-  expect(await creatorHas(setting)).toBe(before);
-  await other.stop();
 });
