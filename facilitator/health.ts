@@ -6,6 +6,7 @@ import { leavingShape } from "../shared/leaving.ts";
 import type { Database } from "../shared/postgres.ts";
 import { type Reads, readsShape } from "../shared/reads.ts";
 import type { ValkeyCounts } from "../shared/valkey-counts.ts";
+import { within } from "../shared/within.ts";
 import type { Config } from "./config.ts";
 import type { SchemeRegistry } from "./schemes/registry.ts";
 import type { LostSettlements } from "./settlements/lost-settlements.ts";
@@ -126,14 +127,9 @@ interface Health {
   readonly body: object;
 }
 
-async function answers(db: Database): Promise<boolean> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<false>((resolve) => {
-    timer = setTimeout(resolve, 2_000, false);
-  });
-  const query = db.query("select 1").then(
+function answers(db: Database): Promise<boolean> {
+  return within(2_000, db.query("select 1")).then(
     () => true,
     () => false,
   );
-  return Promise.race([query, late]).finally(() => clearTimeout(timer));
 }

@@ -1,4 +1,5 @@
 import type { Database } from "../shared/postgres.ts";
+import { within } from "../shared/within.ts";
 
 const answerWithinMs = 2_000;
 const answerKeptMs = 1_000;
@@ -14,12 +15,10 @@ export function cachedHealth(db: Database): () => Promise<Health> {
 
 /** Whether the database answers within two seconds, without which nothing works. */
 async function health(db: Database): Promise<Health> {
-  const late = new Promise<false>((resolve) => setTimeout(resolve, answerWithinMs, false).unref());
-  const answered = db.query("select 1").then(
+  const database = await within(answerWithinMs, db.query("select 1")).then(
     () => true,
     () => false,
   );
-  const database = await Promise.race([answered, late]);
   return { status: database ? "ok" : "degraded", database, time: new Date().toISOString() };
 }
 

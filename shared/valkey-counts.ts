@@ -6,6 +6,7 @@ import type { Disposer } from "./process.ts";
 import { type RequestCounts, windowMs } from "./rate-limit.ts";
 import type { ValkeyConfig } from "./valkey.ts";
 import { connect, type ValkeyClient } from "./valkey-client.ts";
+import { within } from "./within.ts";
 
 /** All that the store reads of them. */
 const windowOptions = { windowMs } as Options;
@@ -151,12 +152,4 @@ export async function startValkeyCounts(
   disposer.add(() => counts.stop());
   await counts.start();
   return counts;
-}
-
-/** Rejects when the work takes longer. An answer that has come while this process was busy is read before it is given up. */
-function within<T>(ms: number, work: Promise<T>): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => setImmediate(reject, new Error(`no answer within ${ms} ms`)), ms);
-    work.then(resolve, reject).finally(() => clearTimeout(timer));
-  });
 }

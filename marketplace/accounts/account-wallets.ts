@@ -70,11 +70,23 @@ export async function proveWallet({ db, tools }: WalletNeeds, account: Account, 
 }
 
 /** Checks whether a proved wallet can be paid now, instead of waiting for the next periodic check. */
-export async function checkWallet({ db, tools }: WalletNeeds, account: Account, id: string): Promise<ListedWallet> {
+export async function checkWallet(needs: WalletNeeds, account: Account, id: string): Promise<ListedWallet> {
+  const { db, tools } = needs;
   const wallet = await findWallet(db, account.id, id);
   if (wallet.state === "unchecked") throw new ApiError("conflict", "The wallet has to prove itself first.");
-  await recordWalletCheck(db, { id: wallet.id, accountId: account.id }, await problemOf(tools, wallet));
-  return findWallet(db, account.id, id);
+  const asking = { id: wallet.id, accountId: account.id, askedAt: await momentOf(db, wallet.id) };
+  if (await recordWalletCheck(db, asking, await problemOf(tools, wallet))) return findWallet(db, account.id, id);
+  // Who asked later may still wait for the answer.
+  return checkWallet(needs, account, id);
+}
+
+/** Now, and never before the wallet was looked at last: a database that took another's place may have a clock that is behind. */
+async function momentOf(db: Queryable, id: WalletId): Promise<string> {
+  const { rows } = await db.query<{ now: string }>(
+    "select greatest(max(looked_at), now())::text as now from payout_wallets where id = $1",
+    [id],
+  );
+  return rows[0]!.now;
 }
 
 /** Notes that a proposed wallet signed, and why it cannot be paid all the same. */
@@ -88,29 +100,36 @@ async function recordProof(db: Queryable, id: WalletId, { text, reason }: Wallet
 }
 
 /**
- * What the chain said of a wallet when it was last asked. One that cannot be paid leaves the quotes, and comes back; one that signed
- * and can be paid now takes the place of the one before.
+ * What the chain said of a wallet. One that cannot be paid leaves the quotes, and comes back; one that signed and can be paid now
+ * takes the place of the one before. False, and nothing is recorded, when somebody began to ask later, or when it is removed.
  */
 export async function recordWalletCheck(
   db: Database,
-  { id, accountId }: { readonly id: WalletId; readonly accountId: AccountId },
+  { id, accountId, askedAt }: Asking,
   problem: WalletProblem | undefined,
-): Promise<void> {
-  const { rowCount } = await db.query(
-    `update payout_wallets set problem = $2, reason = $3, looked_at = now()
-     where id = $1 and ${isSigned}`,
-    [id, problem?.text ?? null, problem?.reason ?? null],
-  );
-  if (rowCount === 1) {
-    if (!problem) await inTransaction(db, (tx) => adoptWallet(tx, accountId, id));
-    return;
-  }
-  await db.query(
-    `update payout_wallets set state = case when $2::text is null then 'checked' else 'unpayable' end, problem = $2,
-       reason = $3, looked_at = now(), checked_at = case when $2::text is null then now() else checked_at end
-     where id = $1 and state in ('checked', 'unpayable')`,
-    [id, problem?.text ?? null, problem?.reason ?? null],
-  );
+): Promise<boolean> {
+  return inTransaction(db, async (tx) => {
+    // An account is locked before its wallets, wherever both are.
+    await tx.query("select from accounts where id = $1 for no key update", [accountId]);
+    const { rows } = await tx.query<{ state: string }>(
+      `update payout_wallets set problem = $2, reason = $3, looked_at = $4,
+         state = case when state = 'unchecked' then state when $2::text is null then 'checked' else 'unpayable' end,
+         checked_at = case when state <> 'unchecked' and $2::text is null then now() else checked_at end
+       where id = $1 and (state in ('checked', 'unpayable') or ${isSigned}) and (looked_at > $4) is not true
+       returning state`,
+      [id, problem?.text ?? null, problem?.reason ?? null, askedAt],
+    );
+    if (rows[0]?.state === "unchecked" && !problem) await adoptWallet(tx, accountId, id);
+    return rows.length === 1;
+  });
+}
+
+/** Whoever asked the chain about a wallet. */
+interface Asking {
+  readonly id: WalletId;
+  readonly accountId: AccountId;
+  /** As PostgreSQL writes its own time: a Date has no microseconds. */
+  readonly askedAt: string;
 }
 
 /** Nothing more is paid to the wallet: the next quote is without it. */

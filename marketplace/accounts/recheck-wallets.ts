@@ -27,13 +27,14 @@ export async function recheckWallets(needs: Needs): Promise<void> {
 async function recheck({ db, tools, events }: Needs, wallet: Due): Promise<void> {
   const problem = await problemOf(tools, wallet).catch(unlessSilent);
   if (problem === silent) {
-    const again = `update payout_wallets set looked_at = now() - interval '${payableCheckedEvery}' where id = $1`;
-    await db.query(again, [wallet.id]);
+    const again = `update payout_wallets set looked_at = now() - interval '${payableCheckedEvery}'
+                   where id = $1 and looked_at = $2`;
+    await db.query(again, [wallet.id, wallet.askedAt]);
     return;
   }
-  await recordWalletCheck(db, wallet, problem);
+  const isRecorded = await recordWalletCheck(db, wallet, problem);
   const state = problem === undefined ? "checked" : "unpayable";
-  if (state !== wallet.state) events.walletMoved({ walletId: wallet.id, network: wallet.network, state });
+  if (isRecorded && state !== wallet.state) events.walletMoved({ walletId: wallet.id, network: wallet.network, state });
 }
 
 /** Each by an index of its own. */
@@ -48,7 +49,7 @@ async function claim(db: Database, isDue: string): Promise<readonly Due[]> {
     `update payout_wallets set looked_at = now() where id in (
        select id from payout_wallets where ${isDue}
        order by looked_at nulls first limit ${walletsPerRun} for update skip locked
-     ) returning id, network, address, account_id as "accountId",
+     ) returning id, network, address, account_id as "accountId", looked_at::text as "askedAt",
        case state when 'unchecked' then 'unpayable' else state end as state`,
   );
   return rows;
@@ -63,6 +64,7 @@ interface Needs {
 interface Due extends Wallet {
   readonly id: WalletId;
   readonly accountId: AccountId;
+  readonly askedAt: string;
   readonly state: "checked" | "unpayable";
 }
 

@@ -52,8 +52,10 @@ test("a named request repeated after its copy was killed waits for the refund, a
       headers: { "idempotency-key": "job" },
       body: { agent: seeded.agent.address, input: { text: "hello" } },
     });
+  const before = market.model.asked();
   const first = Promise.allSettled([named(doomed.url)]);
-  await until(async () => (await balanceOf(market, seeded.key)).held_credits === 5);
+  await until(() => market.model.asked() > before);
+  expect((await balanceOf(market, seeded.key)).held_credits).toBe(5);
   doomed.child.kill("SIGKILL");
   expect((await first)[0]?.status).toBe("rejected");
   const asked = market.model.asked();

@@ -306,6 +306,7 @@ describe("the creator of an agent that has stopped", () => {
     const answers = [];
     for (let n = 0; n < 4; n += 1) answers.push((await anonymously(mailing, one.agent)).status);
     expect(answers).toEqual([200, 200, 503, 503]);
+    await mailing.context.backgroundWork.idle();
     await until(async () => (await modelOf(one)).stopped_for === "model_budget_spent");
     expect(await modelOf(one)).toMatchObject({ credits_per_day: 2, credits_used_today: 2 });
     const { body } = await one.browser.get("/api/account/agents/greeter");

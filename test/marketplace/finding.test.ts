@@ -33,8 +33,8 @@ test.beforeAll(async ({ market }) => {
     await publishAgent(market.context, creator, slug, { ...echoAgent, ...agent });
   }
   await market.context.db.query(
-    `insert into payout_wallets (id, account_id, network, address, state, checked_at)
-     values ('wal_1', $1, 'eip155:84532', '0x1', 'checked', now())`,
+    `insert into payout_wallets (id, account_id, network, address, state, checked_at, looked_at)
+     values ('wal_1', $1, 'eip155:84532', '0x1', 'checked', now(), now())`,
     [creator.id],
   );
 });
@@ -209,8 +209,8 @@ describe("filters", () => {
     const { context } = market;
     const owner = await createAccount(context.db, { handle: "busy-owner" });
     await context.db.query(
-      `insert into payout_wallets (id, account_id, network, address, state, checked_at)
-       values ('wal_2', $1, 'eip155:84532', '0x2', 'checked', now())`,
+      `insert into payout_wallets (id, account_id, network, address, state, checked_at, looked_at)
+       values ('wal_2', $1, 'eip155:84532', '0x2', 'checked', now(), now())`,
       [owner.id],
     );
     await Promise.all(

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { expect } from "vitest";
 import { changeKey } from "../../marketplace/api-keys/change.ts";
+import type { Context } from "../../marketplace/context.ts";
 import { credits, platformFee } from "../../marketplace/credits/amount.ts";
 import { foldEarnings, readBalances } from "../../marketplace/credits/balance.ts";
 import { capture, hold, release } from "../../marketplace/credits/holds.ts";
@@ -8,20 +9,20 @@ import { grant } from "../../marketplace/credits/ledger.ts";
 import { moveEarnings } from "../../marketplace/credits/transfer.ts";
 import { newId, type RunId } from "../../marketplace/ids.ts";
 import { deleteOldRuns, recoverLostRuns } from "../../marketplace/runs/recover.ts";
-import { marketTest } from "../support/fixtures.ts";
-import { type Market, proveLedger, seedMarket, spendable, type TestMarketplace } from "../support/marketplace.ts";
+import { appTest } from "../support/fixtures.ts";
+import { type Market, proveLedger, seedMarket, spendable } from "../support/marketplace.ts";
 
-// No sweeper may end the runs these tests leave open.
-const test = marketTest({ env: { RUN_LEASE_MS: "600000" } });
+// Nothing runs in the background, which would end the lapsed runs before the test does.
+const test = appTest();
 
 const holdFor = (
-  market: TestMarketplace,
+  context: Context,
   seeded: Market,
   price: bigint,
   id: RunId = newId("run"),
   maxCreditsPerDay?: bigint,
 ) =>
-  hold(market.context.db, {
+  hold(context.db, {
     id,
     accountId: seeded.buyer.id,
     key: {
@@ -34,17 +35,16 @@ const holdFor = (
     leaseMs: 600_000,
   }).then(({ outcome }) => (outcome === "held" ? id : null));
 
-const captureOf = (market: TestMarketplace, seeded: Market, id: RunId, fee = 0n) =>
-  capture(market.context.db, {
+const captureOf = (context: Context, seeded: Market, id: RunId, fee = 0n) =>
+  capture(context.db, {
     id,
     creatorId: seeded.creator.id,
     fee: credits(fee),
     output: { kind: "text", text: "x" },
   });
-const releaseOf = (market: TestMarketplace, id: RunId) =>
-  release(market.context.db, { id, state: "failed", error: "It failed." });
+const releaseOf = (context: Context, id: RunId) => release(context.db, { id, state: "failed", error: "It failed." });
 
-test("whatever is granted, held, captured and released, credits are neither created nor lost", async ({ market }) => {
+test("whatever is granted, held, captured and released, credits are neither created nor lost", async ({ context }) => {
   const step = fc.oneof(
     fc.record({ kind: fc.constant("grant" as const), amount: fc.integer({ min: 1, max: 30 }) }),
     fc.record({ kind: fc.constant("hold" as const), amount: fc.integer({ min: 0, max: 20 }) }),
@@ -55,16 +55,16 @@ test("whatever is granted, held, captured and released, credits are neither crea
       fc.array(step, { maxLength: 25 }),
       fc.integer({ min: 0, max: 9_999 }),
       async (steps, basisPoints) => {
-        const seeded = await seedMarket(market.context, { balance: 0 });
+        const seeded = await seedMarket(context, { balance: 0 });
         const model = { spendable: 0n, earned: 0n, open: new Map<RunId, bigint>(), ended: new Map<RunId, object>() };
         for (const { kind, ...rest } of steps) {
           if (kind === "grant") {
             const amount = BigInt((rest as { amount: number }).amount);
-            await grant(market.context.db, { accountId: seeded.buyer.id, credits: credits(amount) });
+            await grant(context.db, { accountId: seeded.buyer.id, credits: credits(amount) });
             model.spendable += amount;
           } else if (kind === "hold") {
             const price = BigInt((rest as { amount: number }).amount);
-            const id = await holdFor(market, seeded, price);
+            const id = await holdFor(context, seeded, price);
             expect(id !== null).toBe(model.spendable >= price);
             if (id) {
               model.open.set(id, price);
@@ -77,7 +77,7 @@ test("whatever is granted, held, captured and released, credits are neither crea
             const price = model.open.get(id);
             const fee = platformFee(credits(price ?? 0n), basisPoints);
             const resolved =
-              kind === "capture" ? await captureOf(market, seeded, id, fee) : await releaseOf(market, id);
+              kind === "capture" ? await captureOf(context, seeded, id, fee) : await releaseOf(context, id);
             const state = kind === "capture" ? "succeeded" : "failed";
             if (price === undefined) {
               expect(resolved).toEqual({ endedHere: false, ...model.ended.get(id) });
@@ -91,22 +91,22 @@ test("whatever is granted, held, captured and released, credits are neither crea
             }
           }
         }
-        const [buyer, creator] = await readBalances(market.context.db, [seeded.buyer.id, seeded.creator.id]);
+        const [buyer, creator] = await readBalances(context.db, [seeded.buyer.id, seeded.creator.id]);
         const held = [...model.open.values()].reduce((sum, price) => sum + price, 0n);
         expect(buyer).toMatchObject({ credits: model.spendable, held });
         expect(creator).toMatchObject({ earned: model.earned });
-        for (const id of model.open.keys()) await releaseOf(market, id);
+        for (const id of model.open.keys()) await releaseOf(context, id);
       },
     ),
     { numRuns: 40 },
   );
-  await proveLedger(market.context);
+  await proveLedger(context);
 });
 
 test("whatever happens at once, between whichever accounts, every promise of the ledger holds afterwards", async ({
-  market,
+  context,
 }) => {
-  const seeds = [await seedMarket(market.context, { balance: 0 }), await seedMarket(market.context, { balance: 0 })];
+  const seeds = [await seedMarket(context, { balance: 0 }), await seedMarket(context, { balance: 0 })];
   const amount = fc.integer({ min: 1, max: 20 });
   const act = fc.record({
     who: fc.nat(1),
@@ -114,7 +114,7 @@ test("whatever happens at once, between whichever accounts, every promise of the
     pick: fc.nat(),
     kind: fc.constantFrom("grant", "purchase", "hold", "hold", "hold", "capture", "capture", "release", "transfer"),
   });
-  const { db } = market.context;
+  const { db } = context;
   const begun: Array<{ id: RunId; seeded: Market; price: bigint }> = [];
   const perform = async ({ who, amount, pick, kind }: { who: number; amount: number; pick: number; kind: string }) => {
     const seeded = seeds[who]!;
@@ -132,14 +132,14 @@ test("whatever happens at once, between whichever accounts, every promise of the
           reference: `paid ${pick % 9}`,
         });
       case "hold": {
-        const id = await holdFor(market, seeded, BigInt(amount));
+        const id = await holdFor(context, seeded, BigInt(amount));
         if (id) begun.push({ id, seeded, price: BigInt(amount) });
         return;
       }
       case "capture":
-        return run && captureOf(market, run.seeded, run.id, run.price / 3n);
+        return run && captureOf(context, run.seeded, run.id, run.price / 3n);
       case "release":
-        return run && releaseOf(market, run.id);
+        return run && releaseOf(context, run.id);
       default:
         return moveEarnings(db, seeded.creator.id, some).catch((error) => expect(error.code).toBe("invalid_value"));
     }
@@ -147,123 +147,123 @@ test("whatever happens at once, between whichever accounts, every promise of the
   await fc.assert(
     fc.asyncProperty(fc.array(fc.array(act, { minLength: 1, maxLength: 12 }), { maxLength: 6 }), async (rounds) => {
       for (const round of rounds) await Promise.all(round.map(perform));
-      const { issued, spendable, held, earned, fees } = await proveLedger(market.context);
+      const { issued, spendable, held, earned, fees } = await proveLedger(context);
       expect(spendable + held + earned + fees).toBe(issued);
     }),
     { numRuns: 30 },
   );
-  for (const { id } of begun) await releaseOf(market, id);
+  for (const { id } of begun) await releaseOf(context, id);
 });
 
-test("a run captured and released twenty times at once ends once", async ({ market }) => {
-  const seeded = await seedMarket(market.context, { balance: 10 });
+test("a run captured and released twenty times at once ends once", async ({ context }) => {
+  const seeded = await seedMarket(context, { balance: 10 });
   for (let round = 0; round < 5; round += 1) {
-    const before = await spendable(market.context, seeded.buyer);
-    const id = (await holdFor(market, seeded, 2n))!;
+    const before = await spendable(context, seeded.buyer);
+    const id = (await holdFor(context, seeded, 2n))!;
     const ends = await Promise.all(
-      Array.from({ length: 20 }, (_, n) => (n % 2 ? captureOf(market, seeded, id, 1n) : releaseOf(market, id))),
+      Array.from({ length: 20 }, (_, n) => (n % 2 ? captureOf(context, seeded, id, 1n) : releaseOf(context, id))),
     );
     expect(ends.filter(({ endedHere }) => endedHere)).toHaveLength(1);
     expect(new Set(ends.map(({ state }) => state)).size).toBe(1);
-    expect(await spendable(market.context, seeded.buyer)).toBe(ends[0]!.state === "failed" ? before : before - 2);
+    expect(await spendable(context, seeded.buyer)).toBe(ends[0]!.state === "failed" ? before : before - 2);
   }
-  await proveLedger(market.context);
+  await proveLedger(context);
 });
 
 test("a lapsed run is refunded once, however many sweepers find it; one whose lease is kept is left alone", async ({
-  market,
+  context,
 }) => {
-  const seeded = await seedMarket(market.context, { balance: 10 });
-  const { db } = market.context;
-  const [lapsed, kept] = [(await holdFor(market, seeded, 4n))!, (await holdFor(market, seeded, 3n))!];
+  const seeded = await seedMarket(context, { balance: 10 });
+  const { db } = context;
+  const [lapsed, kept] = [(await holdFor(context, seeded, 4n))!, (await holdFor(context, seeded, 3n))!];
   await db.query("update runs set lease_until = now() - interval '1 s' where id = $1", [lapsed]);
-  const ended = await Promise.all(Array.from({ length: 20 }, () => recoverLostRuns(market.context)));
+  const ended = await Promise.all(Array.from({ length: 20 }, () => recoverLostRuns(context)));
   expect(ended.reduce((sum, count) => sum + count, 0)).toBe(1);
-  expect(await spendable(market.context, seeded.buyer)).toBe(7);
-  expect(await captureOf(market, seeded, lapsed)).toMatchObject({ endedHere: false, state: "lost" });
-  expect(await captureOf(market, seeded, kept)).toMatchObject({ endedHere: true, state: "succeeded" });
-  await proveLedger(market.context);
+  expect(await spendable(context, seeded.buyer)).toBe(7);
+  expect(await captureOf(context, seeded, lapsed)).toMatchObject({ endedHere: false, state: "lost" });
+  expect(await captureOf(context, seeded, kept)).toMatchObject({ endedHere: true, state: "succeeded" });
+  await proveLedger(context);
 });
 
 test("a run that began while its key had no cap is given back, however little the key has spent under one", async ({
-  market,
+  context,
 }) => {
-  const seeded = await seedMarket(market.context, { balance: 100 });
-  const { db } = market.context;
+  const seeded = await seedMarket(context, { balance: 100 });
+  const { db } = context;
   const change = (maxCreditsPerDay: number | null) =>
     changeKey(db, seeded.buyer.id, seeded.keyId, { maxCreditsPerDay });
   await change(10);
-  await captureOf(market, seeded, (await holdFor(market, seeded, 5n, newId("run"), 10n))!);
+  await captureOf(context, seeded, (await holdFor(context, seeded, 5n, newId("run"), 10n))!);
   await change(null);
-  const uncounted = (await holdFor(market, seeded, 50n))!;
-  expect(await releaseOf(market, uncounted)).toMatchObject({ endedHere: true, creditsRemaining: 95n });
+  const uncounted = (await holdFor(context, seeded, 50n))!;
+  expect(await releaseOf(context, uncounted)).toMatchObject({ endedHere: true, creditsRemaining: 95n });
   await change(10);
-  expect(await holdFor(market, seeded, 6n, newId("run"), 10n)).toBeNull();
-  expect(await holdFor(market, seeded, 5n, newId("run"), 10n)).not.toBeNull();
-  await proveLedger(market.context);
+  expect(await holdFor(context, seeded, 6n, newId("run"), 10n)).toBeNull();
+  expect(await holdFor(context, seeded, 5n, newId("run"), 10n)).not.toBeNull();
+  await proveLedger(context);
 });
 
-test("a lapsed run that cannot be ended keeps no other from being ended", async ({ market }) => {
-  const { db } = market.context;
-  const [stuck, other] = [await seedMarket(market.context, { balance: 10 }), await seedMarket(market.context)];
-  const [first, second] = [(await holdFor(market, stuck, 4n))!, (await holdFor(market, other, 4n))!];
+test("a lapsed run that cannot be ended keeps no other from being ended", async ({ context }) => {
+  const { db } = context;
+  const [stuck, other] = [await seedMarket(context, { balance: 10 }), await seedMarket(context)];
+  const [first, second] = [(await holdFor(context, stuck, 4n))!, (await holdFor(context, other, 4n))!];
   await db.query("update runs set lease_until = now() - interval '2 s' where id = $1", [first]);
   await db.query("update runs set lease_until = now() - interval '1 s' where id = $1", [second]);
   // What goes back to it finds no room.
   const hold = (spendable: string) =>
     db.query("update balances set spendable = $2 where account_id = $1", [stuck.buyer.id, spendable]);
   await hold("9007199254740991");
-  expect(await recoverLostRuns(market.context)).toBe(1);
-  expect(await captureOf(market, other, second)).toMatchObject({ state: "lost" });
+  expect(await recoverLostRuns(context)).toBe(1);
+  expect(await captureOf(context, other, second)).toMatchObject({ state: "lost" });
   await hold("6");
-  expect(await recoverLostRuns(market.context)).toBe(1);
-  await proveLedger(market.context);
+  expect(await recoverLostRuns(context)).toBe(1);
+  await proveLedger(context);
 });
 
-test("runs older than thirty days are forgotten, what they moved is not", async ({ market }) => {
-  const seeded = await seedMarket(market.context, { balance: 10 });
-  const { db } = market.context;
-  const [old, recent] = [(await holdFor(market, seeded, 4n))!, (await holdFor(market, seeded, 3n))!];
-  await Promise.all([captureOf(market, seeded, old), captureOf(market, seeded, recent)]);
+test("runs older than thirty days are forgotten, what they moved is not", async ({ context }) => {
+  const seeded = await seedMarket(context, { balance: 10 });
+  const { db } = context;
+  const [old, recent] = [(await holdFor(context, seeded, 4n))!, (await holdFor(context, seeded, 3n))!];
+  await Promise.all([captureOf(context, seeded, old), captureOf(context, seeded, recent)]);
   await db.query("update runs set finished_at = now() - interval '31 days' where id = $1", [old]);
-  await deleteOldRuns(market.context);
+  await deleteOldRuns(context);
   const { rows } = await db.query("select id from runs where id = any($1)", [[old, recent]]);
   expect(rows).toEqual([{ id: recent }]);
   expect((await readBalances(db, [seeded.creator.id]))[0]?.earned).toBe(7n);
-  await proveLedger(market.context);
+  await proveLedger(context);
 });
 
-test("a grant with a reference happens once, however many ask at once", async ({ market }) => {
-  const { buyer } = await seedMarket(market.context, { balance: 0 });
+test("a grant with a reference happens once, however many ask at once", async ({ context }) => {
+  const { buyer } = await seedMarket(context, { balance: 0 });
   const once = { accountId: buyer.id, credits: credits(7n), reference: `purchase:${buyer.id}` };
-  const granted = await Promise.all(Array.from({ length: 10 }, () => grant(market.context.db, once)));
+  const granted = await Promise.all(Array.from({ length: 10 }, () => grant(context.db, once)));
   expect(granted.filter(Boolean)).toHaveLength(1);
-  expect(await spendable(market.context, buyer)).toBe(7);
-  await proveLedger(market.context);
+  expect(await spendable(context, buyer)).toBe(7);
+  await proveLedger(context);
 });
 
-test("nothing can be granted to an account that is not there", async ({ market }) => {
+test("nothing can be granted to an account that is not there", async ({ context }) => {
   const missing = newId("acc");
-  expect(await grant(market.context.db, { accountId: missing, credits: credits(7n) })).toBe(false);
-  await proveLedger(market.context);
+  expect(await grant(context.db, { accountId: missing, credits: credits(7n) })).toBe(false);
+  await proveLedger(context);
 });
 
 test.for([
   ["changed", "update postings set amount = amount + 1"],
   ["deleted", "delete from postings"],
   ["emptied", "truncate postings"],
-] as const)("postings cannot be %s", async ([_name, statement], { market }) => {
-  await seedMarket(market.context);
-  await expect(market.context.db.query(statement)).rejects.toThrow("append-only");
+] as const)("postings cannot be %s", async ([_name, statement], { context }) => {
+  await seedMarket(context);
+  await expect(context.db.query(statement)).rejects.toThrow("append-only");
 });
 
-test("the database itself refuses a negative balance and a run that ends twice", async ({ market }) => {
-  const seeded = await seedMarket(market.context, { balance: 5 });
-  const { db } = market.context;
+test("the database itself refuses a negative balance and a run that ends twice", async ({ context }) => {
+  const seeded = await seedMarket(context, { balance: 5 });
+  const { db } = context;
   const overdraw = db.query("update balances set spendable = spendable - 6 where account_id = $1", [seeded.buyer.id]);
   await expect(overdraw).rejects.toMatchObject({ code: "23514" });
-  const id = (await holdFor(market, seeded, 5n))!;
-  await captureOf(market, seeded, id);
+  const id = (await holdFor(context, seeded, 5n))!;
+  await captureOf(context, seeded, id);
   const secondEnd = db.query(
     "insert into postings (kind, from_purse, to_purse, amount, run_id) values ('release', $1, $2, 5, $3)",
     [`held:${id}`, `spendable:${seeded.buyer.id}`, id],
@@ -272,12 +272,12 @@ test("the database itself refuses a negative balance and a run that ends twice",
 });
 
 test("earnings read the same before and after they are folded, and folding twice changes nothing", async ({
-  market,
+  context,
 }) => {
-  const seeded = await seedMarket(market.context, { balance: 100 });
-  const { db } = market.context;
+  const seeded = await seedMarket(context, { balance: 100 });
+  const { db } = context;
   const earned = async () => (await readBalances(db, [seeded.creator.id]))[0]?.earned;
-  for (let n = 0; n < 4; n += 1) await captureOf(market, seeded, (await holdFor(market, seeded, 3n))!);
+  for (let n = 0; n < 4; n += 1) await captureOf(context, seeded, (await holdFor(context, seeded, 3n))!);
   await db.query("alter table postings disable trigger postings_append_only");
   await db.query(
     `update postings set created_at = created_at - interval '2 hours'

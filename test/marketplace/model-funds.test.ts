@@ -25,7 +25,6 @@ const env = {
   LLM_MODELS: "small=1:500:2000,large=4:500:2000,huge=10:500:2000",
   IMAGES_MODELS: "painter=2:4:1000",
   PLATFORM_FEE_BASIS_POINTS: "1000",
-  RUN_LEASE_MS: "5000",
   MODEL_CREDITS_LENT_MAX: "10",
   LIMIT_MODEL_FAILURES_PER_HOUR: "100",
   LIMIT_FREE_CALLS_PER_ADDRESS: "0",
@@ -334,6 +333,7 @@ test("a copy killed in the middle of its runs leaves books that agree, and what 
   await lost;
   await proveLedger(market.context);
   model.clearFaults();
+  await market.context.db.query("update runs set lease_until = now() - interval '1 second' where state = 'running'");
   await until(async () => (await balanceOf(market, sold.key)).credits === 1_000);
   expect((await anonymously(market, free.agent.address)).status).toBe(200);
   expect((await run(market, sold.key, sold.agent.address)).body.success).toBe(true);
@@ -347,15 +347,14 @@ test("a day that is over is closed: what was borne is spent, the rest is back", 
   const seeded = await creator(market, 40, 0);
   await times(7, (n) => anonymously(market, seeded.agent.address, n));
   await Promise.all([market.context.backgroundWork.idle(), copy.context.backgroundWork.idle()]);
-  for (const table of ["model_claims", "model_days"]) {
-    await market.context.db.query(`update ${table} set day = day - 2`);
-  }
   const before = await proveLedger(market.context);
+  // At once: the services settle days, too.
+  await market.context.db.query("update model_days set day = day - 2; update model_claims set day = day - 2");
   await Promise.all([settleModelDays(market.context.db), settleModelDays(copy.context.db)]);
+  const open = "select count(*)::integer as open from model_days where not closed";
+  await until(async () => (await market.context.db.query(open)).rows[0].open === 0);
   const after = await proveLedger(market.context);
   expect(after.set_aside_for_models).toBe(0n);
   expect(after.models - before.models).toBeGreaterThanOrEqual(7n);
   expect(await spendable(market.context, seeded.creator)).toBe(33);
-  const { rows } = await market.context.db.query("select count(*)::integer as open from model_days where not closed");
-  expect(rows[0].open).toBe(0);
 });

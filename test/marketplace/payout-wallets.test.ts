@@ -20,13 +20,23 @@ import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { describe, expect } from "vitest";
 import { ownerWallet } from "../../infra/local-evm/artifacts.ts";
 import type { EvmChain } from "../../infra/local-evm/chain.ts";
+import {
+  addWallet,
+  checkWallet,
+  type ListedWallet,
+  listWallets,
+  proveWallet,
+} from "../../marketplace/accounts/account-wallets.ts";
+import { type Account, createAccount } from "../../marketplace/accounts/create.ts";
 import { recheckWallets } from "../../marketplace/accounts/recheck-wallets.ts";
+import type { Context } from "../../marketplace/context.ts";
 import type { OpenLedger } from "../infra/local-hedera/sdk.ts";
 import { type Browser, withAccount } from "../support/browser.ts";
 import { marketTest } from "../support/fixtures.ts";
 import { startHttpProxy } from "../support/http-proxy.ts";
+import { startHttpServer } from "../support/http-server.ts";
 import { operatorVariables } from "../support/ledger-agents.ts";
-import { call, echoAgent, type TestMarketplace } from "../support/marketplace.ts";
+import { call, echoAgent, marketplaceContext, type TestMarketplace } from "../support/marketplace.ts";
 import { kept, perFile } from "../support/part.ts";
 
 const hedera = "hedera:testnet";
@@ -36,7 +46,33 @@ const test = marketTest()
   .extend("mirror", perFile, ({ open }, { onCleanup }) => kept(startHttpProxy(open.ledger.mirrorUrl), onCleanup))
   .extend("options", perFile, ({ open, mirror, chain }) => ({
     env: { ...operatorVariables(open), HEDERA_MIRROR: mirror.url, EVM_RPC_URLS: `${base}=${chain.rpcUrl}` },
-  }));
+  }))
+  .extend("late", perFile, ({ open }, { onCleanup }) => kept(startLateMirror(open.ledger.mirrorUrl), onCleanup))
+  // Nobody looks at its wallets but the test.
+  .extend("still", perFile, ({ options, late }, { onCleanup }) =>
+    kept(marketplaceContext({ ...options.env, HEDERA_MIRROR: late.url }), onCleanup),
+  );
+
+/** A mirror that reads the ledger when it is asked, and is told to answer later what an account holds. */
+async function startLateMirror(upstream: string) {
+  let keep: ((go: () => void) => void) | undefined;
+  const server = await startHttpServer(async (request, response) => {
+    const answer = await fetch(`${upstream}${request.url}`);
+    const text = await answer.text();
+    if (keep && request.url?.includes("/tokens?")) {
+      const kept = new Promise<void>(keep);
+      keep = undefined;
+      await kept;
+    }
+    response.writeHead(answer.status, { "content-type": "application/json" }).end(text);
+  });
+  /** Once it has read its next answer, this is what lets that go. */
+  const keepNext = () =>
+    new Promise<() => void>((resolve) => {
+      keep = resolve;
+    });
+  return { ...server, keepNext };
+}
 
 /** An account of the ledger with a key of its own, associated with USDC unless said otherwise. */
 function newLedgerAccount(
@@ -67,9 +103,14 @@ async function newCreator(market: TestMarketplace) {
   const { browser, handle } = await withAccount(market);
   await browser.put("/api/account/agents/echo", echoAgent);
   await browser.post("/api/account/agents/echo/publish");
-  const { token } = (await browser.post("/api/account/keys", { name: "reader" })).body;
-  const paidOn = async (): Promise<string[]> =>
-    (await call(market.url, `/api/v1/agents/${handle}/echo`, { key: token })).body.per_call?.networks ?? [];
+  // As often as a key can ask: some tests ask until the answer has changed.
+  const reader = { name: "reader", rate_limit_per_minute: 600 };
+  const { token } = (await browser.post("/api/account/keys", reader)).body;
+  const paidOn = async (): Promise<string[]> => {
+    const { status, body } = await call(market.url, `/api/v1/agents/${handle}/echo`, { key: token });
+    expect(status).toBe(200);
+    return body.per_call?.networks ?? [];
+  };
   return { browser, handle, paidOn };
 }
 
@@ -261,10 +302,14 @@ describe("a wallet that signed and cannot be paid yet", () => {
     await market.context.db.query("update accounts set state = 'suspended' where handle = $1", [handle]);
     await due(market);
     await recheckWallets(market.context);
+    // Not by `paidOn`: nothing of a suspended account is called, and once it is open the service's own round may be there first.
+    const { rows } = await market.context.db.query("select state from payout_wallets where address = $1", [
+      account.accountId,
+    ]);
+    expect(rows).toEqual([{ state: "unchecked" }]);
     await market.context.db.query("update accounts set state = 'open' where handle = $1", [handle]);
-    expect(await paidOn()).toEqual([]);
     await recheckWallets(market.context);
-    expect(await paidOn()).toEqual([hedera]);
+    await expect.poll(paidOn).toEqual([hedera]);
   });
 });
 
@@ -282,7 +327,7 @@ describe("a wallet that was fine", () => {
     expect(await paidOn()).toEqual([hedera]);
     await due(market);
     await recheckWallets(market.context);
-    expect(await paidOn()).toEqual([]);
+    await expect.poll(paidOn).toEqual([]);
     const [listed] = (await browser.get("/api/account/wallets")).body.wallets;
     expect(listed).toMatchObject({ state: "unpayable", problem: expect.stringContaining("not associated") });
     await open.run(new TokenAssociateTransaction(change), account.key);
@@ -341,7 +386,7 @@ describe("a wallet that was fine", () => {
     await open.run(remove, account.key);
     await due(market);
     await recheckWallets(market.context);
-    expect(await paidOn()).toEqual([]);
+    await expect.poll(paidOn).toEqual([]);
     const { wallets } = (await browser.get("/api/account/wallets")).body;
     expect(wallets.map(({ problem }: { problem: string }) => problem)).toEqual([
       expect.stringContaining("refuses"),
@@ -368,6 +413,44 @@ describe("a wallet that was fine", () => {
     await recheckWallets(market.context);
     expect(await paidOn()).toEqual([hedera]);
   });
+});
+
+describe("what the ledger says of a wallet", () => {
+  type Look = (context: Context, owner: Account, id: string) => Promise<ListedWallet>;
+  const byService: Look = async (context, owner, id) => {
+    await context.db.query("update payout_wallets set looked_at = now() - interval '7 hours' where id = $1", [id]);
+    await recheckWallets(context);
+    return (await listWallets(context.db, owner.id))[0]!;
+  };
+  const byHolder: Look = checkWallet;
+
+  test.for(
+    (["checked", "unpayable"] as const).flatMap((state) => [
+      [state, "the service", "its holder", byService, byHolder] as const,
+      [state, "its holder", "the service", byHolder, byService] as const,
+      [state, "its holder", "its holder", byHolder, byHolder] as const,
+    ]),
+  )(
+    "counts as of when it was asked, however late it answers: it is %s when %s asked before that, and %s after",
+    async ([state, _earlier, _later, lookEarlier, lookLater], { open, still, late }) => {
+      const account = newLedgerAccount(open, { associate: state === "unpayable" });
+      const owner = await createAccount(still.db, { handle: `owner-${account.accountId.replaceAll(".", "-")}` });
+      const { id, challenge } = await addWallet(still, owner, { network: hedera, address: account.accountId });
+      await proveWallet(still, owner, id, account.sign(challenge!.message)).catch(() => {});
+      const former = state === "checked" ? "unpayable" : "checked";
+      expect(await listWallets(still.db, owner.id)).toMatchObject([{ state: former }]);
+      const answerRead = late.keepNext();
+      const earlier = lookEarlier(still, owner, id);
+      const letGo = await answerRead;
+      const change = { accountId: account.accountId, tokenIds: [open.ledger.usdc] };
+      const changed = state === "checked" ? TokenAssociateTransaction : TokenDissociateTransaction;
+      await open.run(new changed(change), account.key);
+      expect(await lookLater(still, owner, id)).toMatchObject({ state });
+      letGo();
+      expect(await earlier).toMatchObject({ state });
+      expect(await listWallets(still.db, owner.id)).toMatchObject([{ state }]);
+    },
+  );
 });
 
 /** The token's own minter puts an address on its block list. */

@@ -1,6 +1,7 @@
 import { type Dispatcher, Pool } from "undici";
 import type { Secret } from "../../../shared/env.ts";
 import { inSpan, traceHeaders } from "../../../shared/tracing.ts";
+import { within } from "../../../shared/within.ts";
 import type { SettleResponse, SupportedResponse, VerifyResponse } from "../../../shared/x402.ts";
 import type { PaidCallId } from "../payment-payload.ts";
 import { ChainStates } from "./chain-states.ts";
@@ -108,15 +109,11 @@ export class FacilitatorClient {
   /** How it says that it is; undefined when it does not answer within two seconds, or with something else. For people to look at. */
   async health(): Promise<FacilitatorHealth | undefined> {
     const timeouts = { headersTimeout: healthTimeoutMs, bodyTimeout: healthTimeoutMs };
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<undefined>((resolve) => {
-      timer = setTimeout(resolve, healthTimeoutMs, undefined);
-    });
-    const answer = this.#ask({ path: `${this.#path}/health`, method: "GET", ...timeouts }).then(
+    const answer = this.#ask({ path: `${this.#path}/health`, method: "GET", ...timeouts });
+    return within(healthTimeoutMs, answer).then(
       ({ body }) => readHealth(body),
       () => undefined,
     );
-    return Promise.race([answer, late]).finally(() => clearTimeout(timer));
   }
 
   async stop(): Promise<void> {

@@ -59,7 +59,7 @@ test("a free agent spends no more of the operator's account than its creator's p
   // All of it is used up; a day later it is there again.
   await market.context.db.query("update effects set fee = $2 where agent_id = $1", [
     agent.agentId,
-    (6 * hbar) / (done + 1),
+    Math.ceil((6 * hbar) / (done + 1)),
   ]);
   expect((await free()).status).toBe(503);
   expect((await free(copy.url)).status).toBe(503);

@@ -9,8 +9,13 @@ import { ledgerMarketTest } from "../../support/fixtures.ts";
 import { startHttpServer } from "../../support/http-server.ts";
 import { allow, type LedgerMarket, newTopic, seedLedgerCreator } from "../../support/ledger-agents.ts";
 import { balanceOf, proveLedger, run, startMarketplace, until } from "../../support/marketplace.ts";
+import { kept, perFile } from "../../support/part.ts";
 
-const test = ledgerMarketTest();
+const test = ledgerMarketTest().extend("jobless", perFile, async ({ market }, { onCleanup }) => {
+  const { open, variables, model } = market;
+  const jobless = await kept(startMarketplace({ env: variables, model, jobs: false }), onCleanup);
+  return { ...jobless, open, variables };
+});
 test.afterEach(({ market }) => market.open.ledger.faults.clear());
 test.afterAll(async ({ market }) => {
   await proveLedger(market.context);
@@ -46,6 +51,8 @@ describe("hcs-write", () => {
   });
 
   describe("of a copy that stood still until its lease had lapsed", () => {
+    test.afterAll(({ jobless }) => proveLedger(jobless.context));
+
     /** A run that waits before its transaction is signed, as if its copy had been paused, and whose lease is over. */
     async function pausedRun(market: LedgerMarket) {
       const { key, publish } = await seedLedgerCreator(market);
@@ -67,20 +74,20 @@ describe("hcs-write", () => {
       return { key, topic, agentId: agent.agentId, running, resume: () => resumed.open() };
     }
 
-    test("nothing is written once another copy has given the credits back", async ({ market }) => {
-      const { key, topic, running, resume } = await pausedRun(market);
-      expect(await recoverLostRuns(market.context)).toBe(1);
+    test("nothing is written once another copy has given the credits back", async ({ jobless }) => {
+      const { key, topic, running, resume } = await pausedRun(jobless);
+      expect(await recoverLostRuns(jobless.context)).toBe(1);
       resume();
       expect((await running).body).toMatchObject({ success: false });
-      expect(await messagesOf(market, topic)).toEqual([]);
-      expect(await balanceOf(market, key)).toMatchObject({ credits: 100, held_credits: 0 });
+      expect(await messagesOf(jobless, topic)).toEqual([]);
+      expect(await balanceOf(jobless, key)).toMatchObject({ credits: 100, held_credits: 0 });
     });
 
-    test("nothing is given back when it begins to write at the last moment", async ({ market }) => {
-      const { key, topic, agentId, running, resume } = await pausedRun(market);
-      const { sideEffects, hedera } = market.context.tools;
+    test("nothing is given back when it begins to write at the last moment", async ({ jobless }) => {
+      const { key, topic, agentId, running, resume } = await pausedRun(jobless);
+      const { sideEffects, hedera } = jobless.context.tools;
       const begun = async () =>
-        (await market.context.db.query("select 1 from effects where agent_id = $1", [agentId])).rows.length > 0;
+        (await jobless.context.db.query("select 1 from effects where agent_id = $1", [agentId])).rows.length > 0;
       const findOfRun: typeof sideEffects.findOfRun = async (id) => {
         const found = await sideEffects.findOfRun(id);
         resume();
@@ -88,10 +95,10 @@ describe("hcs-write", () => {
         return found;
       };
       const tools = { hedera, sideEffects: Object.assign(Object.create(sideEffects), { findOfRun }) };
-      expect(await recoverLostRuns({ ...market.context, tools })).toBe(0);
+      expect(await recoverLostRuns({ ...jobless.context, tools })).toBe(0);
       expect((await running).body).toMatchObject({ success: true, credits_used: 5 });
-      expect(await messagesOf(market, topic)).toEqual(["late"]);
-      expect(await balanceOf(market, key)).toMatchObject({ credits: 95, held_credits: 0 });
+      expect(await messagesOf(jobless, topic)).toEqual(["late"]);
+      expect(await balanceOf(jobless, key)).toMatchObject({ credits: 95, held_credits: 0 });
     });
   });
 

@@ -1,11 +1,18 @@
 import { once } from "node:events";
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { setTimeout as sleep } from "node:timers/promises";
 import { Worker } from "node:worker_threads";
 import { afterEach, describe, expect } from "vitest";
 import { publishAgent } from "../../../marketplace/agents/publish.ts";
 import { upstreamTest } from "../../support/fixtures.ts";
-import { call, echoAgent, type Market, seedMarket, type TestMarketplace, until } from "../../support/marketplace.ts";
+import {
+  balanceOf,
+  call,
+  echoAgent,
+  type Market,
+  seedMarket,
+  type TestMarketplace,
+  until,
+} from "../../support/marketplace.ts";
 import { startProcess } from "../../support/marketplace-process.ts";
 import { perFile } from "../../support/part.ts";
 
@@ -408,20 +415,16 @@ describe("while one agent's calls wait", () => {
     const tenant = await seedMarket(market.context);
     const others = await define("quick-prompts", tenant.creator);
     const askedBefore = market.model.asked();
-    market.model.injectFault({ delayMs: 600_000, times: 300 });
+    market.model.injectFault({ delayMs: 600_000, times: 301 });
     const waiting = counted(Array.from({ length: 300 }, () => run(seeded, other, slow)));
-    // As many as may ask at once have asked.
-    let asked = 0;
-    await until(async () => {
-      const before = asked;
-      await sleep(500);
-      asked = market.model.asked() - askedBefore;
-      return asked >= 64 && asked === before;
-    });
-    market.model.clearFaults();
-    expect((await run(seeded, other, others)).body).toMatchObject({ success: true });
+    await until(() => market.model.asked() - askedBefore >= 64);
+    // The rest are about to ask, or wait for their turn.
+    await until(async () => (await balanceOf(market, seeded.key)).held_credits === 300);
+    const neighbour = run(seeded, other, others);
+    await until(() => market.model.requests.some(({ body }) => JSON.stringify(body).includes("quick-prompts")));
     expect(waiting.answered).toBe(0);
     market.model.answerHeld();
+    expect((await neighbour).body).toMatchObject({ success: true });
     expect((await waiting.all).filter(({ body }) => body.success)).toHaveLength(300);
   });
 });

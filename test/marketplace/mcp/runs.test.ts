@@ -204,7 +204,7 @@ test("a caller who asks hears at least every ten seconds that it goes on, and so
   const { client, tool } = await seed(market);
   const heard: number[] = [];
   const ask = (more: object) =>
-    client.callTool({ name: tool, arguments: { text: "hello" } }, undefined, { timeout: 8_000, ...more });
+    client.callTool({ name: tool, arguments: { text: "hello" } }, undefined, { timeout: 15_000, ...more });
   market.model.injectFault({ delayMs: 600_000, times: 2 });
   const quiet = ask({}).catch((error) => error);
   const telling = ask({
