@@ -88,9 +88,8 @@ export class Files {
     return stored;
   }
 
-  /** A file of ours, whole. Throws ApiError as `find` and `open` do. */
+  /** A file of ours, whole, be it hidden: for who has made it. Throws ApiError as `open` does. */
   async read(name: string): Promise<Buffer> {
-    await this.find(name);
     const { stream } = await this.open(name);
     const chunks: Buffer[] = [];
     try {

@@ -84,7 +84,7 @@ async function draw(
   if (!output || !("data" in output)) return told;
   const drawn = output.data as SvgResult;
   const { content, structuredContent } = structured(
-    includeSvg ? { svg: await readMarkup(needs, drawn.url), ...drawn } : drawn,
+    includeSvg ? { svg: await readMarkup(needs, drawn), ...drawn } : drawn,
   );
   const links = [drawn.url, ...Object.values(drawn.files)].map((url) => linkTo(url));
   return { ...told, content: [...content, ...links], structuredContent };

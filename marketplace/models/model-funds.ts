@@ -95,6 +95,18 @@ export class ModelFunds {
     return new ModelCharge(cost as Credits);
   }
 
+  /** Whether the buyer has claimed what the agent's model costs for a run that has not begun yet. */
+  async isClaiming({ id, model }: ModelUser, buyer: ModelBuyer): Promise<boolean> {
+    if ((model?.cost ?? 0n) === 0n) return false;
+    const { rows } = await this.#needs.db.query<{ claiming: boolean }>(
+      `select exists (
+         select from model_claims c where c.agent_id = $1 and c.buyer = $2 and not c.borne
+           and not exists (select from runs r where r.id = c.run_id)) as claiming`,
+      [id, buyer.id],
+    );
+    return rows[0]!.claiming;
+  }
+
   /**
    * Counts a run that its buyer does not pay for although its creator bears the model. To be called before the run's claim
    * ends, so that it counts as one or the other at any time.

@@ -4,7 +4,6 @@ import { toSafeNumber } from "../../shared/amounts.ts";
 import { ApiError } from "../../shared/errors.ts";
 import { canonicalJson } from "../../shared/json.ts";
 import type { Queryable } from "../../shared/postgres.ts";
-import type { Reservations } from "../connectors/reservations.ts";
 import type { Output } from "../connectors/result.ts";
 import type { AccountId, RunId } from "../ids.ts";
 import type { AskedRun, RunResult } from "./asked-run.ts";
@@ -53,19 +52,21 @@ export async function findReplay(
 }
 
 /**
- * The same for a request that was refused: what it was refused may have been taken by an equal one that is about to start its run,
- * and has announced it. Waits until that one has started or was refused too.
+ * The same for a request that was refused: what it was refused may have been taken by an equal one that is about to start its run.
+ * Waits while `isStarting` until that one has started or was refused too.
  */
 export async function findReplayOfStarting(
-  context: { readonly db: Queryable; readonly reservations: Reservations },
+  context: { readonly db: Queryable },
   accountId: AccountId,
   request: IdempotentRequest,
+  isStarting: () => Promise<boolean>,
 ): Promise<RunResult | undefined> {
+  const deadline = Date.now() + startMaxMs;
   for (let pauseMs = 20; ; pauseMs = Math.min(pauseMs * 1.5, 1_000)) {
-    // Asked first: one that ends its announcement in between has its run by then.
-    const isStarting = await context.reservations.isAnnounced(nameOf(accountId, request));
+    // Asked first: one that has started in between has its run by then.
+    const mayStart = Date.now() < deadline && (await isStarting());
     const replay = await findReplay(context, accountId, request);
-    if (replay || !isStarting) return replay;
+    if (replay || !mayStart) return replay;
     await sleep(pauseMs);
   }
 }
@@ -102,6 +103,9 @@ function resultOf(run: RecordedRun): RunResult {
 
 /** Longer than any run: its time limit and, had its copy of the service died, the lapse of its lease. */
 const waitMaxMs = 420_000;
+
+/** Longer than it takes to look whether a run can work, and to hold its price. */
+const startMaxMs = 30_000;
 
 interface RecordedRun {
   readonly id: RunId;

@@ -90,11 +90,25 @@ async function startRun(
   const started = await claimAndHold(context, buyer, prepared, request);
   if (typeof started === "object" && "runId" in started) return started;
   // Whatever kept the run from starting: an equal request may have started it, or be about to.
-  const repeated = request && (await findReplayOfStarting(context, buyer.accountId, request));
+  const repeated = request && (await replayOfStarting(context, buyer, prepared, request));
   if (repeated) return repeated;
   if (started instanceof ApiError) throw started;
   if (started === "over_cap") throw await unpayable(context, buyer, prepared.runnable, "key", capsOf(buyer));
   throw await unpayable(context, buyer, prepared.runnable, "balance", "Not enough credits.");
+}
+
+/** An equal request announces that it starts where its precheck reserves something; where its model costs something, its claim tells. */
+function replayOfStarting(
+  context: RunNeeds,
+  buyer: Buyer,
+  { runnable }: PreparedRun,
+  request: IdempotentRequest,
+): Promise<RunResult | undefined> {
+  const { accountId } = buyer;
+  const isStarting = async () =>
+    (await context.reservations.isAnnounced(nameOf(accountId, request))) ||
+    (await context.modelFunds.isClaiming(runnable, modelBuyerOf(buyer)));
+  return findReplayOfStarting(context, accountId, request, isStarting);
 }
 
 /** Claims all that the run takes, its price last. Where something is not to be had, answers what, and claims nothing. */

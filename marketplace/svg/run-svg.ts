@@ -49,17 +49,28 @@ export interface SvgNeeds extends RunNeeds, DrawNeeds {
   readonly tools: Tools;
 }
 
-/** Runs keep the result without its markup; that is in the file. */
+/**
+ * Runs keep the result without its markup; that is in the file. Where the file store does not answer, 503 that says what was
+ * charged for it.
+ */
 export async function withMarkup(context: MarkupNeeds, output: Output): Promise<SvgResult & { svg: string }> {
   const data = (output as { data: SvgResult }).data;
-  return { svg: await readMarkup(context, data.url), ...data };
+  return { svg: await readMarkup(context, data), ...data };
 }
 
 export interface MarkupNeeds {
   readonly tools: Pick<Tools, "files">;
 }
 
-export async function readMarkup({ tools }: MarkupNeeds, url: string): Promise<string> {
-  const bytes = await tools.files.read(url.slice(url.lastIndexOf("/") + 1));
-  return bytes.toString("utf8");
+export async function readMarkup({ tools }: MarkupNeeds, { url, cost_usd }: SvgResult): Promise<string> {
+  try {
+    const bytes = await tools.files.read(url.slice(url.lastIndexOf("/") + 1));
+    return bytes.toString("utf8");
+  } catch (cause) {
+    throw new ApiError("unavailable", `The drawing is stored at ${url}, and cannot be read at the moment.`, {
+      body: { charged: cost_usd > 0 },
+      headers: { "retry-after": "10" },
+      cause,
+    });
+  }
 }

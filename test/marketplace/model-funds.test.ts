@@ -5,6 +5,7 @@ import { credits } from "../../marketplace/credits/amount.ts";
 import { grant } from "../../marketplace/credits/ledger.ts";
 import { setModelBudget } from "../../marketplace/models/budget.ts";
 import { settleModelDays } from "../../marketplace/models/model-claims.ts";
+import { inTransaction } from "../../shared/postgres.ts";
 import { marketTest } from "../support/fixtures.ts";
 import {
   type Answer,
@@ -311,6 +312,33 @@ describe("what nobody pays for", () => {
       expect((await run(copies[0]!, seeded.key, seeded.agent.address)).body.success).toBe(true);
     });
   });
+});
+
+test("an equal request that finds the last of the budget taken waits for the one that took it", async ({ market }) => {
+  const seeded = await creator(market, 0, 5);
+  await setModelBudget(market.context.db, seeded.agent.agentId, 1);
+  const body = { agent: seeded.agent.address, input: { text: "once" } };
+  const ask = (url: string) =>
+    call(url, "/api/v1/run", { key: seeded.key, body, headers: { "idempotency-key": "same" } });
+  const isClaimed = async () => {
+    const { rows } = await market.context.db.query("select from model_claims where agent_id = $1", [
+      seeded.agent.agentId,
+    ]);
+    return rows.length === 1;
+  };
+  const asked = await inTransaction(market.context.db, async (tx) => {
+    await tx.query("set local idle_in_transaction_session_timeout = 0");
+    await tx.query("select from balances where account_id = $1 for update", [seeded.buyer.id]);
+    const first = ask(market.url);
+    await until(isClaimed);
+    const second = ask(copy.url);
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    return [first, second];
+  });
+  const [first, second] = await Promise.all(asked);
+  expect([first!.status, first!.body.success]).toEqual([200, true]);
+  expect([second!.status, second!.text]).toEqual([200, first!.text]);
+  expect((await balanceOf(market, seeded.key)).credits).toBe(995);
 });
 
 test("a copy killed in the middle of its runs leaves books that agree, and what it had begun is borne once", async ({

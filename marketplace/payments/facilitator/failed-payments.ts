@@ -28,7 +28,8 @@ export class FailedPayments {
   refuseOverBound(address: string, payer: string | undefined): void {
     const seconds = this.waitSeconds(address, payer);
     if (seconds === 0) return;
-    const message = "Too many payments that bought nothing came from this address or payer; nothing was charged.";
+    const message =
+      "Too many payments that bought nothing came from this address or payer; this one was not looked at.";
     throw new ApiError("rate_limited", message, { headers: { "retry-after": String(seconds) } });
   }
 

@@ -18,7 +18,7 @@ export async function quotedRequirements(context: Needs, offer: Offer): Promise<
   const quoted = requirements.filter((_entry, index) => settles[index]);
   if (quoted.length > 0) return quoted;
   const networks = requirements.map(({ network }) => network).join(" and ");
-  throw new ApiError("unavailable", `Payments on ${networks} cannot be settled at the moment; nothing was charged.`, {
+  throw new ApiError("unavailable", `Payments on ${networks} cannot be settled at the moment.`, {
     headers: { "retry-after": String(facilitator.retryAfterSeconds) },
   });
 }

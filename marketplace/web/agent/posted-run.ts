@@ -7,7 +7,7 @@ import type { Value } from "../../input.ts";
 import { readExamples } from "../../runs/agent-examples.ts";
 import { type FreeRunNeeds, runFree } from "../../runs/free-run.ts";
 import { readIdempotencyKey } from "../../runs/idempotency-key.ts";
-import { readAskedInput } from "../../runs/own-run.ts";
+import { readAskedInput, readOwnRun } from "../../runs/own-run.ts";
 import { prepareAgent } from "../../runs/prepare.ts";
 import { type RunNeeds, runAgent } from "../../runs/run.ts";
 import { admitAccountChange } from "../../sign-in/require-session.ts";
@@ -50,7 +50,9 @@ export async function runPosted(
   const method: PaymentMethod = form.get("by") === "terminal" ? "terminal" : "credits";
   try {
     const told = await runOnce(context, shown, visit, { form, values });
-    return { values, told, method, requestName: randomUUID() };
+    // Under the same name it is asked for again, not run again.
+    const requestName = (told.outcome === "unknown" && form.get("request")) || randomUUID();
+    return { values, told, method, requestName };
   } catch (error) {
     if (!(error instanceof ApiError) || error.isFault) throw error;
     const { field } = error.body as { field?: unknown };
@@ -80,7 +82,11 @@ async function runOnce(
   const idempotencyKey = readIdempotencyKey(`form-${form.get("request") || randomUUID()}`);
   const { result } = await runAgent(context, { accountId: account.id }, { ...asked, idempotencyKey });
   const { run_id: runId, output, credits_used: used, credits_remaining: left } = result;
-  if (!result.success || !output) return { outcome: "failed", runId, error: result.error ?? "It gave no result." };
+  if (!result.success || !output) {
+    const { state } = await readOwnRun(context.db, account.id, runId);
+    const outcome = state === "running" ? "unknown" : "failed";
+    return { outcome, runId, error: result.error ?? "It gave no result." };
+  }
   return { outcome: "success", runId, output, paid: `Paid ${creditsOf(used)}. ${creditsOf(left)} left.` };
 }
 

@@ -8,6 +8,8 @@ import type { Output } from "../../connectors/result.ts";
 export type Told =
   | { readonly outcome: "success"; readonly runId: string; readonly output: Output; readonly paid: string }
   | { readonly outcome: "failed"; readonly runId: string; readonly error: string }
+  /** Its chain has not told yet; the error says what follows. */
+  | { readonly outcome: "unknown"; readonly runId: string; readonly error: string }
   | { readonly outcome: "refused"; readonly message: string };
 
 export function ResultCard({ told, publicUrl, explorer }: { told: Told } & Omit<RunOutputProps, "output">) {
@@ -33,6 +35,11 @@ export function ResultCard({ told, publicUrl, explorer }: { told: Told } & Omit<
             “{told.error}” Nothing was charged.
           </Callout>
         )}
+        {told.outcome === "unknown" && (
+          <Callout tone="warn" title="Not known yet" role="alert">
+            {told.error}
+          </Callout>
+        )}
         {told.outcome === "refused" && (
           <Callout tone="warn" title={told.message} role="alert">
             Nothing was charged.
@@ -42,11 +49,16 @@ export function ResultCard({ told, publicUrl, explorer }: { told: Told } & Omit<
       {told.outcome !== "refused" && (
         <div class="card-foot between">
           <span class="mono small">{told.runId}</span>
-          <span class="num">{told.outcome === "success" ? told.paid : "Nothing was charged."}</span>
+          <span class="num">{costOf(told)}</span>
         </div>
       )}
     </section>
   );
+}
+
+function costOf(told: Exclude<Told, { readonly outcome: "refused" }>): string {
+  if (told.outcome === "success") return told.paid;
+  return told.outcome === "failed" ? "Nothing was charged." : "Charged if it was done.";
 }
 
 /**

@@ -1,7 +1,7 @@
 import { followCode, keepTried, writeIntoCode } from "./agent/code.ts";
 import { findAnswer } from "./agent/last-answer.ts";
 import { Outcome } from "./agent/outcome.ts";
-import { deliver, type Paying, payAndRun, tellFailure } from "./agent/pay-with-wallet.ts";
+import { type Paying, payAndRun, resume, tellFailure } from "./agent/pay-with-wallet.ts";
 import { Price } from "./agent/price.ts";
 import { runFree } from "./agent/run-free.ts";
 import { finishRun, runWithCredits } from "./agent/run-with-credits.ts";
@@ -69,7 +69,7 @@ function start(form: HTMLFormElement): void {
   const { payment, run } = findKept(agent);
   const answer = isReload() ? findAnswer(agent) : undefined;
   if (payment || run) writeInput(form, (payment ?? run)?.input ?? {});
-  if (payment) void press(() => deliver(paying, payment, true));
+  if (payment) void press(() => resume(paying, payment));
   else if (run && signedIn !== undefined) void press(() => finishRun(paying, run, true));
   else if (answer) outcome.show(answer);
 }

@@ -1,3 +1,6 @@
+import { mkdtemp, rename } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { expect } from "vitest";
 import { startMockModels } from "../../../infra/mock-models/server.ts";
 import { credits } from "../../../marketplace/credits/amount.ts";
@@ -15,7 +18,8 @@ const test = marketTest()
     perFile,
     part(() => startMockModels({ asModel: true })),
   )
-  .extend("options", perFile, ({ model }) => ({ model }))
+  .extend("files", perFile, () => mkdtemp(join(tmpdir(), "files-")))
+  .extend("options", perFile, ({ model, files }) => ({ model, env: { FILES_DIR: files } }))
   .extend("image", perFile, async () => (await png(picture(400, 300, logo))).toString("base64"));
 test.afterEach(({ market }) => proveLedger(market.context));
 
@@ -48,6 +52,37 @@ test("a lost answer is had again by the request's name, for no second charge", a
   const [first, second] = [await ask(), await ask()];
   expect(second.body).toEqual(first.body);
   expect(await credits()).toBe(2);
+});
+
+test("a picture whose file its holder has hidden is traced again all the same, and the file stays hidden", async ({
+  market,
+  image,
+}) => {
+  const { browser, credits } = await buyerWith(market, 2n);
+  const ask = () => browser.post("/api/account/svg/vectorize", { image });
+  const { body: first } = await ask();
+  const path = new URL(first.url).pathname;
+  expect((await browser.post(`/api/account${path}/hide`)).status).toBe(200);
+  expect(await ask()).toMatchObject({ status: 200, body: { svg: first.svg, url: first.url } });
+  expect(await credits()).toBe(0);
+  expect((await fetch(market.url + path)).status).toBe(410);
+});
+
+test("a drawing that was paid for and cannot be read from its store is said to be charged, and is had by its name", async ({
+  market,
+  image,
+  files,
+}) => {
+  const { browser, credits } = await buyerWith(market, 2n);
+  const ask = () => browser.post("/api/account/svg/vectorize", { image }, { "idempotency-key": "stored" });
+  const { url } = (await ask()).body;
+  const name = url.slice(url.lastIndexOf("/") + 1);
+  const file = join(files, name.slice(0, 2), name);
+  await rename(file, `${file}.away`);
+  expect(await ask()).toMatchObject({ status: 503, body: { error: expect.stringContaining(url), charged: true } });
+  await rename(`${file}.away`, file);
+  expect(await ask()).toMatchObject({ status: 200, body: { svg: expect.stringMatching(/^<svg/) } });
+  expect(await credits()).toBe(1);
 });
 
 test("nothing is charged for too dear a price, too small a balance, or a picture that cannot be read", async ({

@@ -40,11 +40,23 @@ export async function payAndRun(paying: Paying, wallet: Wallet, network: string)
   await deliver(paying, kept, false);
 }
 
-/** Posts a kept payment again; one whose run failed buys a run of what the form says now. */
-function deliverAgain(paying: Paying, kept: KeptPayment): Promise<void> {
-  const input = kept.isOwed ? readInput(paying.form) : kept.input;
-  return deliver(paying, { ...kept, input, body: kept.isOwed ? JSON.stringify(input) : kept.body }, true);
+/** Posts a kept payment again; one whose run failed buys a run of what the form says now, which is kept then. */
+async function deliverAgain(paying: Paying, { isOwed, ...kept }: KeptPayment): Promise<void> {
+  if (!isOwed) return deliver(paying, kept, true);
+  const input = readInput(paying.form);
+  const anew = { ...kept, input, body: JSON.stringify(input) };
+  keep(paying.agent, { payment: anew });
+  await deliver(paying, anew, true);
 }
+
+/** What a reload finds: a payment whose end was not known is posted again; one whose run failed waits to be asked to. */
+export async function resume(paying: Paying, kept: KeptPayment): Promise<void> {
+  if (!kept.isOwed) return deliver(paying, kept, true);
+  const button = askAgainButton(paying, kept, runAgain);
+  paying.outcome.tell("bad", "The agent failed", "The payment was settled, and is good for another run.", button);
+}
+
+const runAgain = "Run again without paying";
 
 /** Posts a payment until it is known what came of it. */
 export async function deliver(paying: Paying, kept: KeptPayment, isResumed: boolean): Promise<void> {
@@ -74,11 +86,15 @@ async function conclude(paying: Paying, kept: KeptPayment, delivered: Delivered)
       });
     case "owed":
       keep(agent, { payment: { ...kept, isOwed: true } });
-      return outcome.tell("bad", error, advice, askAgainButton(paying, kept, "Run again without paying"));
+      return outcome.tell("bad", error, advice, askAgainButton(paying, kept, runAgain));
     case "gone":
       return outcome.tell("bad", error, advice);
     case "used":
       return outcome.tell("bad", "This payment was used already", usedSaid(kept, error));
+    case "open": {
+      const said = `${withoutCode(error)} Do not pay again: this page keeps the payment.`;
+      return outcome.tell("maybe", "This payment is not over", said, askAgainButton(paying, kept, "Ask again"));
+    }
     case "refused":
       return outcome.tell("bad", "The payment was refused", `${withoutCode(error)} Nothing was charged.`);
     case "failed":

@@ -1,7 +1,7 @@
 import { byId, el } from "../dom/elements.ts";
 import { readInput, showFieldError } from "../dom/fields.ts";
 import { errorOf, jsonOf } from "../payment/answer.ts";
-import { forget, type KeptRun, keep } from "../payment/kept.ts";
+import { findKept, forget, type KeptRun, keep } from "../payment/kept.ts";
 import { creditsOf } from "../payment/money.ts";
 import type { Outcome } from "./outcome.ts";
 import type { Price } from "./price.ts";
@@ -14,9 +14,11 @@ export interface Running {
   readonly outcome: Outcome;
 }
 
-/** Runs with the account's credits, at the price shown or not at all. */
+/** Runs with the account's credits, at the price shown or not at all. A run whose end is not known yet comes first. */
 export async function runWithCredits(running: Running): Promise<void> {
   const { form, agent, price } = running;
+  const { run: open } = findKept(agent);
+  if (open) return finishRun(running, open, true);
   const input = readInput(form);
   const body = JSON.stringify({ agent, input, max_credits: price.credits });
   const run = { name: `page-${crypto.randomUUID()}`, body, input };
@@ -30,16 +32,40 @@ export async function finishRun(running: Running, run: KeptRun, isResumed: boole
   outcome.noPayment();
   outcome.wait(isResumed ? "the answer was lost; it is asked for again" : undefined);
   const startedAt = performance.now();
+  // An earlier post may run, or have run: what is refused before its name is looked up says nothing of that.
+  let mayRun = isResumed;
   for (let attempt = 0; attempt < attemptsMax; attempt += 1) {
     const answer = await post(run);
-    if (answer && answer.status !== 503) {
-      forget(agent);
+    if (answer && isAboutRun(answer, mayRun)) {
+      if (await mayEndOtherwise(answer))
+        return outcome.tell("maybe", "Not known yet", `${answer.body.error} ${reload}`);
+      forget(agent, "run");
       return await conclude(running, answer, { ms: performance.now() - startedAt, isAgain: isResumed });
     }
+    if (answer && (answer.status === 401 || answer.status === 403)) {
+      return outcome.tell("maybe", errorOf(answer.status, answer.body), `It may have run before. ${reload}`);
+    }
+    mayRun = true;
     outcome.wait("not answered; asked for again by the same name");
     await new Promise((resolve) => setTimeout(resolve, 2_000));
   }
-  outcome.tell("maybe", "Not answered yet", "Reload this page to ask again: it runs and is charged once.");
+  outcome.tell("maybe", "Not answered yet", reload);
+}
+
+const reload = "Reload this page to ask again: it runs and is charged once.";
+
+/** Whether the answer is the run's own, or a refusal after which nothing runs. A proxy's answer, or our failure, is neither. */
+function isAboutRun({ status, body }: Posted, mayRun: boolean): boolean {
+  if (body.charged === false) return true;
+  if (status >= 500) return false;
+  return !(mayRun && [401, 403, 408, 429].includes(status));
+}
+
+/** Of a run that failed: whether its chain has still to tell. */
+async function mayEndOtherwise({ status, body }: Posted): Promise<boolean> {
+  if (status !== 200 || body.success === true) return false;
+  const answer = await fetch(`/api/account/runs/${body.run_id}`).catch(() => undefined);
+  return !answer?.ok || (await jsonOf(answer)).state === "running";
 }
 
 interface Posted {

@@ -3,7 +3,7 @@ import { byId, callout, el } from "../dom/elements.ts";
 import { showFieldError } from "../dom/fields.ts";
 import { pageAt } from "../dom/page-at.ts";
 import { AnswerError, errorOf, jsonOf } from "../payment/answer.ts";
-import { withoutCode } from "../payment/end-payment.ts";
+import { isOver, withoutCode } from "../payment/end-payment.ts";
 import { forget, type KeptPayment, keep } from "../payment/kept.ts";
 import { creditsOf, usdcOf } from "../payment/money.ts";
 import { type Delivered, postPayment } from "../payment/post-payment.ts";
@@ -54,7 +54,7 @@ async function conclude(
 ): Promise<void> {
   const error = errorOf(status, body);
   if ((status === 200 && body.success === true) || (await isInStatement(progress))) {
-    forget(keptAs);
+    forget(keptAs, "payment");
     const [isListed] = await Promise.all([showInStatement(), showBalance()]);
     const settled = progress && ({ ...progress, state: "settled", ran: true } as const);
     return view.show(kept, settled, undefined, credited(kept, isListed));
@@ -67,7 +67,7 @@ async function conclude(
   if (isSettled || status >= 500 || !isOver(progress)) {
     return view.offerToAsk(kept, progress, isSettled ? "Paid, and not credited yet" : error, doNotPay);
   }
-  forget(keptAs);
+  forget(keptAs, "payment");
   view.show(
     kept,
     undefined,
@@ -75,9 +75,6 @@ async function conclude(
     callout("bad", "The payment was refused", withoutCode(error)),
   );
 }
-
-/** Nothing of it can move any more, or nothing of it was ever seen. */
-const isOver = (progress: PaymentProgress | undefined) => progress?.state === "failed" || progress?.state === "unseen";
 
 /** A payment that was answered before is not answered again: the statement says whether it was credited. */
 async function isInStatement(progress: PaymentProgress | undefined): Promise<boolean> {

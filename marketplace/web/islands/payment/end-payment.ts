@@ -1,3 +1,4 @@
+import type { PaymentProgress } from "../../../answers/payment-progress.ts";
 import { errorOf } from "./answer.ts";
 import { forget, type KeptPayment } from "./kept.ts";
 import { usdc } from "./money.ts";
@@ -10,17 +11,26 @@ import type { PaymentView } from "./view.ts";
  * - `owed`: settled without a result yet; the same payment fetches one, unless nothing sells it any more (`gone`).
  * - `used`: settled, and its result was handed out before.
  * - `refused`: the payment was refused. `failed`: the run failed, and the payment was not settled. `rejected`: the request was wrong.
+ * - `open`: the answer says nothing of the money, and the payment is not over: it was settled, or still may be.
  */
-export type PaymentEnd = "delivered" | "owed" | "gone" | "used" | "refused" | "failed" | "rejected";
+export type PaymentEnd = "delivered" | "owed" | "gone" | "used" | "refused" | "failed" | "rejected" | "open";
 
 /** Shows how the payment ended, and forgets it unless the same one can still fetch its result. */
 export async function endPayment({ bought, kept, delivered, hasResult, view }: Ended): Promise<PaymentEnd> {
   const end = endOf(delivered, hasResult);
-  if (end !== "owed") forget(bought);
   if (end === "delivered" || end === "owed" || end === "gone" || end === "used") {
+    if (end !== "owed") forget(bought, "payment");
     view.payment(kept, await delivered.watch.last());
     return end;
   }
+  if (delivered.body.charged !== false) {
+    const progress = await delivered.watch.last();
+    if (!isOver(progress)) {
+      view.payment(kept, progress);
+      return "open";
+    }
+  }
+  forget(bought, "payment");
   delivered.watch.stop();
   if (end === "refused") view.payment(kept, undefined, { at: "payment", said: "Nothing moved" });
   else if (end === "failed") view.payment(kept, undefined, { at: "run", said: "Not settled" });
@@ -43,6 +53,11 @@ function endOf({ status, body }: Delivered, hasResult: boolean): PaymentEnd {
   if (body.charged === true) return status === 410 ? "gone" : "owed";
   if (status === 402) return "refused";
   return status >= 500 ? "failed" : "rejected";
+}
+
+/** Nothing of it can move any more, or nothing of it was ever seen. */
+export function isOver(progress: PaymentProgress | undefined): boolean {
+  return progress?.state === "failed" || progress?.state === "unseen";
 }
 
 /** Without the code that it begins with. */

@@ -36,10 +36,10 @@ export interface Kept {
   readonly run?: KeptRun;
 }
 
-/** Throws where the browser stores nothing, or not so much: what cannot be kept is not paid for. */
+/** Throws where the browser stores nothing, or not so much: what cannot be kept is not paid for. The other part stays as it is. */
 export function keep(bought: string, kept: Kept): void {
   try {
-    sessionStorage.setItem(keyOf(bought), JSON.stringify(kept));
+    sessionStorage.setItem(keyOf(bought), JSON.stringify({ ...findKept(bought), ...kept }));
   } catch {
     throw new Error("This browser cannot keep the payment until its answer is here. Pay from the terminal instead.");
   }
@@ -53,9 +53,11 @@ export function findKept(bought: string): Kept {
   }
 }
 
-export function forget(bought: string): void {
+export function forget(bought: string, part: keyof Kept): void {
+  const { [part]: _, ...rest } = findKept(bought);
   try {
-    sessionStorage.removeItem(keyOf(bought));
+    if (Object.keys(rest).length === 0) sessionStorage.removeItem(keyOf(bought));
+    else sessionStorage.setItem(keyOf(bought), JSON.stringify(rest));
   } catch {
     // Where nothing can be kept, nothing was.
   }

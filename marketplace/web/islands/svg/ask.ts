@@ -53,7 +53,8 @@ export async function ask(path: string, body: object, name: string): Promise<Mad
   const seconds = Number(response.headers.get("retry-after"));
   throw new AskFailedError(answer?.error ?? `The service answered ${response.status}.`, {
     ...(seconds > 0 && { retryAfterSeconds: seconds }),
+    ...(answer?.charged === true && { title: "It is drawn and paid for, and not here yet. Press again." }),
     // A gateway gave up, not the service.
-    isLost: answer === undefined,
+    isLost: answer === undefined || answer.charged === true,
   });
 }

@@ -106,6 +106,8 @@ async function conclude(product: Product, kept: KeptPayment, delivered: Delivere
       throw notPaid(advice, error);
     case "used":
       throw notPaid(usedSaid(kept, error), "This payment was used already.");
+    case "open":
+      throw notPaid(`${withoutCode(error)} Do not pay again: press, and the same payment is posted again.`, notOver);
     case "refused":
       throw notPaid(withoutCode(error), "The payment was refused.");
     case "failed":
@@ -127,6 +129,8 @@ function refuseWhatNeedsAnAccount({ settings }: Order): void {
   if (layers) throw notPaid("Named layers need an account. Switch them off to pay by wallet.");
   if (hd && aspect === "wide") throw notPaid("Wide drawings in HD need an account. Choose another shape.");
 }
+
+const notOver = "This payment is not over.";
 
 /** Tells why there is no drawing; `title` where money moved, or more is to be said. */
 const notPaid = (message: string, title?: string) => new AskFailedError(message, title === undefined ? {} : { title });

@@ -1,0 +1,134 @@
+import type { Page, Route } from "playwright-core";
+import { afterEach, expect } from "vitest";
+import { open } from "./browser.ts";
+import { type PaidSite, signInWith, test } from "./paid-site.ts";
+
+/** What the agent's page makes of answers that are not the service's last word, or not its word at all. */
+let site: PaidSite;
+test.beforeAll(({ site: paidSite }) => {
+  site = paidSite;
+}, 120_000);
+// The site is that of other files, too.
+afterEach(() => site.model.clearFaults());
+
+const price = 50_000n;
+const resultOf = (page: Page) => page.locator("#result");
+const textOf = (page: Page) => page.getByLabel("Text", { exact: true });
+const pay = (page: Page) => page.getByRole("button", { name: /Pay and run/ }).click();
+const runAgain = (page: Page) => page.getByRole("button", { name: "Run again without paying" });
+
+async function atAgent(credits = 0n) {
+  const opened = await open(site, "/docs");
+  if (credits > 0n) await signInWith(site, opened.page, credits);
+  await opened.page.goto(site.url + site.summarizer);
+  return opened;
+}
+
+async function runWithCredits(page: Page): Promise<void> {
+  await page.locator("#by-credits").check({ force: true });
+  await page.getByRole("button", { name: /^Run 5 credits/ }).click();
+}
+
+async function payOnBase(page: Page): Promise<void> {
+  await page.locator("#wallet-name").getByText("Demo wallet").waitFor({ state: "attached" });
+  const byWallet = page.locator("#by-wallet");
+  if ((await byWallet.count()) > 0) await byWallet.check({ force: true });
+  await page.getByRole("radio", { name: /Base Sepolia/ }).check({ force: true });
+  await pay(page);
+}
+
+/** Answers the next paid call instead of the service. */
+const answerPaid = (page: Page, status: number, json: object) =>
+  page.route(
+    "**/api/agent/**",
+    (route) => (route.request().headers()["payment-signature"] ? route.fulfill({ status, json }) : route.fallback()),
+    { times: 2 },
+  );
+const failed = { success: false, error: "The agent failed.", charged: true, advice: "The payment stays good." };
+
+test("a run with credits whose answer a proxy replaced is asked for again by its name, and charged once", async () => {
+  const { page, close } = await atAgent(10n);
+  const lose = async (route: Route) => {
+    await route.fetch();
+    await route.fulfill({ status: 502, contentType: "text/html", body: "<h1>502 Bad Gateway</h1>" });
+  };
+  await page.route("**/api/account/run", lose, { times: 1 });
+  await runWithCredits(page);
+  await resultOf(page).getByText("Paid 5 credits. 5 credits left.").waitFor();
+  await close();
+});
+
+test("a run with credits whose chain has not told yet is not said to cost nothing, and no second is begun beside it", async () => {
+  const { page, close } = await atAgent(10n);
+  const names: string[] = [];
+  page.on("request", (request) => {
+    if (request.url().endsWith("/api/account/run")) names.push(request.headers()["idempotency-key"] ?? "");
+  });
+  const unknown = { success: false, run_id: "run_x", credits_used: 0, error: "It is not known yet." };
+  await page.route("**/api/account/run", (route) => route.fulfill({ json: unknown }), { times: 1 });
+  await page.route("**/api/account/runs/run_x", (route) => route.fulfill({ json: { state: "running" } }));
+  await runWithCredits(page);
+  await resultOf(page).getByText("Not known yet").waitFor();
+  expect(await resultOf(page).textContent()).not.toContain("Nothing was charged");
+  await textOf(page).fill("Something else.");
+  await runWithCredits(page);
+  await resultOf(page).getByText("Paid 5 credits. 5 credits left.").waitFor();
+  expect(names).toHaveLength(2);
+  expect(new Set(names).size).toBe(1);
+  await close();
+});
+
+test("a payment that is good for another run keeps the input it was last posted with through a reload", async () => {
+  const { page, close } = await atAgent();
+  const before = await site.usdcOf("evm");
+  await answerPaid(page, 500, failed);
+  await payOnBase(page);
+  await runAgain(page).waitFor();
+  await page.unroute("**/api/agent/**");
+  await textOf(page).fill("Corrected.");
+  site.model.injectFault({ delayMs: 600_000 });
+  const asked = site.model.asked();
+  await runAgain(page).click();
+  await expect.poll(() => site.model.asked()).toBeGreaterThan(asked);
+  await page.reload();
+  expect(await textOf(page).inputValue()).toBe("Corrected.");
+  site.model.answerHeld();
+  await resultOf(page).getByText("success").waitFor();
+  expect(before - (await site.usdcOf("evm"))).toBe(price);
+  await close();
+});
+
+test("a payment that is good for another run is posted by a press alone, and outlasts a run with credits", async () => {
+  const { page, close } = await atAgent(10n);
+  await answerPaid(page, 500, failed);
+  await payOnBase(page);
+  await runAgain(page).waitFor();
+  await page.unroute("**/api/agent/**");
+  await runWithCredits(page);
+  await resultOf(page).getByText("Paid 5 credits. 5 credits left.").waitFor();
+  const before = await site.usdcOf("evm");
+  await page.reload();
+  await runAgain(page).waitFor();
+  expect(await site.usdcOf("evm")).toBe(before);
+  await runAgain(page).click();
+  await resultOf(page).getByText("Paid 0.05 USDC").waitFor();
+  expect(before - (await site.usdcOf("evm"))).toBe(price);
+  await close();
+});
+
+test("a refusal of a payment that has settled, or may, is not taken for one that charged nothing", async () => {
+  const { page, close } = await atAgent();
+  const before = await site.usdcOf("evm");
+  await answerPaid(page, 402, { error: "wallet_proof_required: this payment was settled by another transaction" });
+  const settled = { network: "eip155:84532", state: "settled", ran: false, delivered: false, settled_at: null };
+  await page.route("**/api/payments?*", (route) => route.fulfill({ json: settled }));
+  await payOnBase(page);
+  await resultOf(page).getByText("This payment is not over").waitFor();
+  expect(await resultOf(page).textContent()).not.toContain("Nothing was charged");
+  await page.unroute("**/api/agent/**");
+  await page.unroute("**/api/payments?*");
+  await page.getByRole("button", { name: "Ask again" }).click();
+  await resultOf(page).getByText("Paid 0.05 USDC").waitFor();
+  expect(before - (await site.usdcOf("evm"))).toBe(price);
+  await close();
+});
