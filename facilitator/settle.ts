@@ -165,7 +165,7 @@ async function settleClaimed(
   if (mine === "unrecorded") return answer(context, request, payment, unknown(outcome.transaction));
   context.events.settlementEnded(request.network, payment, outcome, totalMs);
   if (mine) return answer(context, request, payment, outcome);
-  return resume(context, request, payment, await context.store.lookup(request.network, payment.key), deadline);
+  return findOut(context, request, payment, deadline, outcome.transaction);
 }
 
 export interface SettleNeeds {

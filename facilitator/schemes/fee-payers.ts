@@ -33,8 +33,8 @@ export class FeePayerFunds {
   readonly #needs: { readonly db: Queryable; readonly log: Log };
   #balance: bigint | undefined;
   #spentToday = 0n;
-  /** What a transaction would have cost that the network refused for want of money. */
-  #refusedFee: bigint | undefined;
+  /** What a transaction that the network refused for want of money costs at the time it is asked. */
+  #refusedFee: (() => Promise<bigint>) | undefined;
   #readAt = 0;
 
   constructor(feePayer: string, settings: FundsSettings, needs: { db: Queryable; log: Log }) {
@@ -57,8 +57,8 @@ export class FeePayerFunds {
     };
   }
 
-  /** The network would not let this fee payer pay `fee`: it is empty until a balance is read that covers it. */
-  noteRefused(fee: bigint): void {
+  /** The network would not let this fee payer pay `fee`: it is empty until a balance is read that covers what the fee is then. */
+  noteRefused(fee: () => Promise<bigint>): void {
     this.#refusedFee = fee;
     this.#readAt = Date.now();
   }
@@ -84,12 +84,15 @@ export class FeePayerFunds {
     const askedAt = Date.now();
     if (askedAt - this.#readAt < (balance === undefined || empty ? readSoonMs : readEveryMs)) return;
     this.#readAt = askedAt;
-    const reading = await read().catch(() => undefined);
+    const [reading, refusedFee] = await Promise.all([
+      read().catch(() => undefined),
+      this.#refusedFee?.().catch(() => undefined),
+    ]);
     this.#balance = reading?.balance;
     if (!reading) return;
     // A refusal that came while the balance was being read is newer than the balance.
     const isNewest = this.#readAt === askedAt;
-    if (isNewest && this.#refusedFee !== undefined && reading.balance >= this.#refusedFee) this.#refusedFee = undefined;
+    if (isNewest && refusedFee !== undefined && reading.balance >= refusedFee) this.#refusedFee = undefined;
     if (reading.asOf !== undefined) await this.#countSpending({ balance: reading.balance, asOf: reading.asOf });
   }
 

@@ -180,7 +180,9 @@ export interface BroadcastLog {
   /** Claims payments with what was signed for them. Throws, and the transaction is void, where another caller has claimed one. */
   claimSigned(tx: Queryable, signed: readonly SignedClaim[]): Promise<readonly Claim[]>;
   /** Takes back what was signed, because it can certainly never land; false when another daemon has the claim. */
-  takeBack(claim: Claim, transaction: string, db?: Queryable): Promise<boolean>;
+  takeBack(claim: Claim, transaction: string): Promise<boolean>;
+  /** The same because nobody has sent it; false also when another daemon may have. Until then it is not said that it can be settled again. */
+  takeBackUnsent(claim: Claim, transaction: string, db?: Queryable): Promise<boolean>;
 }
 
 export interface SignedClaim {

@@ -1,3 +1,4 @@
+import { setTimeout } from "node:timers/promises";
 import type { Log } from "../../shared/log.ts";
 import type { SettleResponse } from "../../shared/x402.ts";
 import { isClaimable } from "../payment-states.ts";
@@ -16,18 +17,22 @@ interface AnswerNeeds {
   readonly store: SettlementStore;
 }
 
-/** Waits for what the reconciler finds out about a payment that was given up, or counts as failed and is settled. */
+/**
+ * Waits for what the reconciler finds out about a payment that was given up, or counts as failed and is settled. `sent` is
+ * its transaction, as far as the caller knows it: the database may have lost it.
+ */
 export async function findOut(
   context: AnswerNeeds,
   request: PaymentRequest,
   payment: Payment,
   deadline: Date,
+  sent = "",
 ): Promise<Settled> {
   try {
-    return await resume(context, request, payment, undefined, deadline);
+    return await resume(context, request, payment, undefined, deadline, sent);
   } catch (error) {
     context.log.error({ err: error, paymentKey: payment.key }, "the database cannot say what became of a payment");
-    return answer(context, request, payment, unknown(""));
+    return answer(context, request, payment, unknown(sent));
   }
 }
 
@@ -41,6 +46,7 @@ export async function resume(
   payment: Payment,
   first: PaymentRecord | undefined,
   deadline: Date,
+  sent = "",
 ): Promise<Settled> {
   const record = await untilEnded(context, request, payment, first, deadline);
   if (record && !isSamePayment(record, payment)) {
@@ -62,9 +68,10 @@ export async function resume(
       retryable: record.retryable,
     });
   }
-  return answer(context, request, payment, unknown(record?.transaction ?? ""));
+  return answer(context, request, payment, unknown(record?.transaction || sent));
 }
 
+/** Looks once more when the deadline is over: a client asks again about a pending payment only where it is told its transaction. */
 async function untilEnded(
   context: AnswerNeeds,
   request: PaymentRequest,
@@ -72,11 +79,15 @@ async function untilEnded(
   first: PaymentRecord | undefined,
   deadline: Date,
 ): Promise<PaymentRecord | undefined> {
+  const look = () => context.store.lookup(request.network, payment.key);
   let record = first;
   for (let pauseMs = 10; record === undefined || !hasEnded(record); pauseMs = Math.min(pauseMs * 1.5, 250)) {
-    if (Date.now() + pauseMs >= deadline.getTime()) return record;
-    await new Promise((resolve) => setTimeout(resolve, pauseMs));
-    record = await context.store.lookup(request.network, payment.key);
+    if (Date.now() + pauseMs >= deadline.getTime()) {
+      const late = setTimeout(lastLookMs, undefined, { ref: false });
+      return (await Promise.race([look(), late])) ?? record;
+    }
+    await setTimeout(pauseMs);
+    record = await look();
   }
   return record;
 }
@@ -112,6 +123,8 @@ function alreadySettled(request: PaymentRequest, payment: Payment, record: Payme
 export function unknown(transaction: string): Outcome {
   return { outcome: "unknown", transaction };
 }
+
+const lastLookMs = 1_000;
 
 /** Nor is there anything to wait for when the next caller who sends it is to claim it. */
 const hasEnded = (record: PaymentRecord) =>

@@ -30,14 +30,15 @@ export async function finishPayments(db: Queryable, ended: readonly EndedPayment
       with given as (
         select distinct on (id, token) *
           from unnest($1::bigint[], $2::uuid[], $3::text[], $4::text[], $5::text[], $6::text[], $7::boolean[], $8::boolean[],
-                      $9::boolean[], $10::boolean[], $11::integer[])
+                      $9::boolean[], $10::boolean[], $11::integer[], $13::text[])
                with ordinality as g (id, token, outcome, sent, reason, message, may_retry, is_charged, by_another, is_delivered,
-                                     took_ms, item)
+                                     took_ms, judged, item)
          order by id, token, item
       ), held as materialized (
         select given.*, p.offer as held_offer, p.offer_digest as held_digest
           from payments p join given on p.id = given.id and p.claim_token = given.token
-         where ${legalFor("finish", "p")} order by p.id for update of p
+         where ${legalFor("finish", "p")} and (given.judged is null or given.judged = coalesce(p.transaction_id, ''))
+         order by p.id for update of p
       ), ended as (
         update payments p
            set state = held.outcome, transaction_id = coalesce(nullif(held.sent, ''), p.transaction_id),
@@ -75,6 +76,7 @@ export async function finishPayments(db: Queryable, ended: readonly EndedPayment
       ended.map(({ outcome, delivered }) => delivered && outcome.outcome === "settled"),
       ended.map(({ totalMs }) => Math.min(Math.max(0, totalMs), totalMsMax)),
       listingRequestsMax,
+      ended.map(({ claim, outcome }) => (outcome.outcome === "failed" ? claim.transaction : undefined) ?? null),
     ],
   });
   const finished = new Set(rows.map(({ item }) => Number(item)));
@@ -84,8 +86,11 @@ export async function finishPayments(db: Queryable, ended: readonly EndedPayment
 /** What the column holds: 24 days, and a payment may be unknown for longer. */
 const totalMsMax = 2_147_483_647;
 
+/** `transaction`: what the chain was asked about. Where another was signed meanwhile, its failure is not the payment's. */
+export type JudgedClaim = Claim & { readonly transaction?: string };
+
 export interface EndedPayment {
-  readonly claim: Claim;
+  readonly claim: JudgedClaim;
   readonly outcome: Exclude<Outcome, { outcome: "unknown" }>;
   readonly totalMs: number;
   /** This caller is told of the success. */

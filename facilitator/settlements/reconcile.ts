@@ -30,8 +30,8 @@ async function finish({ store, schemes, events, log }: Needs, payment: Abandoned
     }
     // A row without signed bytes may have been sent all the same: a database that failed over has lost its last moments.
     if (outcome.outcome === "unknown" && payment.state === "claimed") return await store.openClaim(payment);
-    await store.finish(payment, outcome, Date.now() - payment.createdAt.getTime(), false);
-    if (outcome.outcome !== "unknown") events.reconciled(payment.network, payment.key, outcome);
+    const mine = await store.finish(payment, outcome, Date.now() - payment.createdAt.getTime(), false);
+    if (mine && outcome.outcome !== "unknown") events.reconciled(payment.network, payment.key, outcome);
   } catch (error) {
     log.warn({ err: error, ...facts }, "the chain could not be asked; it will be asked again");
   }

@@ -16,7 +16,7 @@ import type {
 import { batchedWrites } from "./batched-writes.ts";
 import { claimPayments } from "./claim-payments.ts";
 import { claimable, claimSigned } from "./claim-signed.ts";
-import { type EndedPayment, finishPayments, finishUnknown } from "./finish-payment.ts";
+import { type EndedPayment, finishPayments, finishUnknown, type JudgedClaim } from "./finish-payment.ts";
 import { lookupPayments } from "./lookup-payments.ts";
 import { type Abandoned, type PaymentRecord, readAbandoned } from "./payment-record.ts";
 import { type ClaimedBroadcast, recordBroadcasts } from "./record-broadcasts.ts";
@@ -87,12 +87,25 @@ export class SettlementStore implements BroadcastLog {
   }
 
   /** Takes back what was signed, because it can certainly never land: the claim stands as if nothing had been signed. */
-  async takeBack({ id, token }: Claim, transaction: string, db: Queryable = this.#db): Promise<boolean> {
+  takeBack(claim: Claim, transaction: string): Promise<boolean> {
+    return this.#takeBack(this.#db, claim, transaction, "true");
+  }
+
+  /**
+   * The same because it was not sent. Once a reconciler has leased the payment, which moves the lease on, it may have been sent by
+   * that one: then false.
+   */
+  takeBackUnsent(claim: Claim, transaction: string, db: Queryable = this.#db): Promise<boolean> {
+    const isAlone = `lease_until <= broadcast_at + interval '${broadcastLeaseSeconds} seconds'`;
+    return this.#takeBack(db, claim, transaction, isAlone);
+  }
+
+  async #takeBack(db: Queryable, { id, token }: Claim, transaction: string, condition: string): Promise<boolean> {
     const { rowCount } = await db.query(
       `update payments
           set state = 'claimed', transaction_id = null, raw_transactions = null, fee_payer = null, nonce = null,
               broadcast_at = null, lease_until = now() + make_interval(secs => $4)
-        where id = $1 and claim_token = $2 and transaction_id = $3 and ${legalFor("takeBack")}`,
+        where id = $1 and claim_token = $2 and transaction_id = $3 and ${legalFor("takeBack")} and ${condition}`,
       [id, token, transaction, claimLeaseSeconds],
     );
     return rowCount === 1;
@@ -100,9 +113,9 @@ export class SettlementStore implements BroadcastLog {
 
   /**
    * Stores the chain's word; `delivered` says that this caller is told of the success. False when another daemon has finished
-   * the payment meanwhile: then its word counts.
+   * the payment meanwhile, or signed anew for it: then its word counts.
    */
-  async finish(claim: Claim, outcome: Outcome, totalMs: number, delivered: boolean): Promise<boolean> {
+  async finish(claim: JudgedClaim, outcome: Outcome, totalMs: number, delivered: boolean): Promise<boolean> {
     if (outcome.outcome === "unknown") return finishUnknown(this.#db, claim, broadcastLeaseSeconds);
     return this.#finish({ claim, outcome, totalMs, delivered });
   }

@@ -1,5 +1,5 @@
 import { AccountId, Hbar, PrivateKey, TransferTransaction } from "@hashgraph/sdk";
-import { createTestClient, http, parseEther, walletActions } from "viem";
+import { createTestClient, http, parseEther, parseGwei, walletActions } from "viem";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { expect } from "vitest";
 import { openLedger } from "../infra/local-hedera/sdk.ts";
@@ -57,6 +57,31 @@ test("a send refused for want of gas money is 503, claims nothing, and is known 
     await gasMoney(setting, setting.signer, parseEther("10"));
     await expect.poll(async () => (await daemon.get("/health")).body.chains[0].settling).toBe(true);
     for (const body of bodies) expect((await daemon.settle(body)).body).toMatchObject({ success: true });
+  } finally {
+    await gasMoney(setting, setting.signer, parseEther("10"));
+    await daemon.stop();
+  }
+});
+
+test("a fee payer that cannot pay while gas is dear settles when it costs less again, without a top-up", async ({
+  setting,
+}) => {
+  const client = createTestClient({ mode: "anvil", transport: http(setting.chain.rpcUrl) });
+  const costs = async (baseFeePerGas: bigint) => {
+    await client.setNextBlockBaseFeePerGas({ baseFeePerGas });
+    await client.mine({ blocks: 1 });
+  };
+  await costs(parseGwei("20"));
+  const daemon = await daemonWith(setting);
+  try {
+    const body = await paymentBody(await setting.fundedBuyer(), setting.terms);
+    await costs(parseGwei("20"));
+    await gasMoney(setting, setting.signer, parseEther("0.002"));
+    expect(await daemon.settle(body)).toMatchObject({ status: 503, body: { success: false, transaction: "" } });
+    expect((await daemon.get("/health")).body.chains).toMatchObject([{ empty: true, settling: false }]);
+    await costs(parseGwei("1"));
+    await expect.poll(async () => (await daemon.get("/health")).body.chains[0].settling).toBe(true);
+    expect((await daemon.settle(body)).body).toMatchObject({ success: true });
   } finally {
     await gasMoney(setting, setting.signer, parseEther("10"));
     await daemon.stop();

@@ -8,14 +8,21 @@ export type Fate = "pass" | "lose-answer" | "lose-call" | "hold";
 
 /**
  * What else may happen to a JSON-RPC call: a 429 in its place, or carried out and answered with `null` or as a node
- * does that has seen the same transaction before, or another one with its nonce, or that tells what a contract reverted with.
+ * does that has seen the same transaction before, or another one with its nonce, that tells what a contract reverted with, or that could not run a call.
  */
 type RpcFate = Fate | "refuse" | "null" | keyof typeof errors;
+
+/** Kept like `hold`, and never carried out: answered then as a node does whose pool does not take it. */
+const refusedLate = "refuse-late";
 
 const errors = {
   "nonce-too-low": { code: -32003, message: "nonce too low" },
   underpriced: { code: -32003, message: "replacement transaction underpriced" },
   reverted: { code: 3, message: "execution reverted: insufficient funds, nonce too low", data: "0x08c379a0" },
+  [refusedLate]: { code: -32000, message: "transaction underpriced" },
+  "over-rate-limit": { code: -32016, message: "over rate limit" },
+  "timed-out": { code: -32000, message: "execution aborted (timeout = 5s)" },
+  "internal-error": { code: -32603, message: "Internal error" },
 };
 
 /** A JSON-RPC proxy that stands between a daemon and its node and misbehaves as told. */
@@ -39,12 +46,15 @@ export async function startRpcProxy(upstream: string): Promise<RpcProxy> {
       return fateOf(method, params);
     });
     if (fates.includes("refuse")) return void response.writeHead(429, { "retry-after": "1" }).end("{}");
-    if (fates.includes("hold")) await new Promise<void>((resolve) => held.push(resolve));
-    const carried = calls.filter((_, index) => fates[index] !== "lose-call");
+    if (fates.includes("hold") || fates.includes(refusedLate)) await new Promise<void>((resolve) => held.push(resolve));
+    const refused = calls.filter((_, index) => fates[index] === refusedLate);
+    const carried = calls.filter((call, index) => fates[index] !== "lose-call" && !refused.includes(call));
     const answers = carried.length === 0 ? [] : await forward(upstream, carried).catch(() => undefined);
     // A connection that dies takes the answers of the whole batch with it.
     if (!answers || fates.some((fate) => fate.startsWith("lose"))) return void request.socket.destroy();
-    const told = answers.map((answer) => distorted(answer, fates[calls.findIndex(({ id }) => id === answer.id)]));
+    const told = [...answers, ...refused].map((answer) =>
+      distorted(answer, fates[calls.findIndex(({ id }) => id === answer.id)]),
+    );
     response.setHeader("content-type", "application/json");
     response.end(JSON.stringify(Array.isArray(parsed) ? told : told[0]));
   });

@@ -9,7 +9,7 @@ import {
 } from "./eip3009.ts";
 import { addressWord, type Hex, isEmpty } from "./hex.ts";
 import type { EvmPayment } from "./payload.ts";
-import { isOfContract, type JsonRpc, RpcError, RpcUnreachableError } from "./rpc.ts";
+import { isFailedCall, isOfContract, type JsonRpc, RpcError, RpcUnreachableError } from "./rpc.ts";
 import type { Receipt } from "./transfers.ts";
 
 /** Everything the scheme asks an EVM node. Throws RpcUnreachableError when the node does not answer. */
@@ -32,7 +32,7 @@ export class EvmChain {
 
   /**
    * Runs the transfer as `sender` would, at the price and within the gas limit it would have, for a contract sees both;
-   * undefined when it goes through.
+   * undefined when it goes through. Throws RpcError when the node could not run it.
    */
   async simulate(
     { address, fees }: { readonly address: Hex; readonly fees: GasFees },
@@ -42,11 +42,13 @@ export class EvmChain {
     const data = transferCall(payment.authorization, payment.signature, signer);
     const call = { from: address, to: payment.asset, data, gas: quantity(this.#gasLimit) };
     const prices = { maxFeePerGas: quantity(fees.perGas), maxPriorityFeePerGas: quantity(fees.tip) };
-    const refusal = await this.#refusalOf({ ...call, ...prices });
-    return refusal && isAboutSender(refusal) ? this.#refusalOf(call) : refusal;
+    const priced = await this.#refusalOf({ ...call, ...prices });
+    const refusal = priced && isAboutSender(priced) ? await this.#refusalOf(call) : priced;
+    if (refusal && !isFailedCall(refusal)) throw refusal;
+    return refusal;
   }
 
-  /** ERC-1271: does the payer's contract take this signature? Anything but the magic value is no. */
+  /** ERC-1271: does the payer's contract take this signature? Any answer of it but the magic value is no. */
   async walletAccepts(payment: EvmPayment): Promise<boolean> {
     const data = isValidSignatureCall(payment.messageDigest, payment.signature);
     return (await this.read(payment.payer, data, { gas: "0x30d40" })) === erc1271Magic;
@@ -159,10 +161,10 @@ export class EvmChain {
     return ((await this.#rpc.call("eth_getTransactionReceipt", [hash])) as Receipt | null) ?? undefined;
   }
 
-  /** What a contract answers; "0x" where it reverts or is not there. */
+  /** What a contract answers; "0x" where it fails or is not there. Throws RpcError when the node did not ask it. */
   read(contract: string, data: Hex, limits: { gas?: Hex } = {}): Promise<string> {
     return this.#call({ to: contract, data, ...limits }).catch((error) => {
-      if (error instanceof RpcError) return "0x";
+      if (error instanceof RpcError && isFailedCall(error)) return "0x";
       throw error;
     });
   }

@@ -168,10 +168,8 @@ export class EvmFeePayer {
         "the node refused a transaction",
       );
       if (lacksGasMoney.test(error.message)) return this.#empty(job, raw, hash, nonce);
-      if (!nonceTaken.test(error.message)) {
-        await this.#nonces.giveBack(nonce);
-        return { refused: error.message };
-      }
+      if (!nonceTaken.test(error.message))
+        return (await this.#takeBackUnsent(job, hash, nonce)) ? { refused: error.message } : { transaction: hash };
       // Perhaps by this very transaction, which may have reached a node on another way: then the chain tells its end.
       const isVoid = await this.#isVoid(job, hash, nonce).catch(() => false);
       const makesWay = isVoid || underpriced.test(error.message);
@@ -182,17 +180,21 @@ export class EvmFeePayer {
 
   /** The operator's to mend: known from now on, not only when the balance is read next, and nothing stays signed. */
   async #empty(job: Job, raw: Buffer, hash: Hex, nonce: bigint): Promise<Sending> {
-    const { gas = 0n, maxFeePerGas = 0n } = parseTransaction(`0x${raw.toString("hex")}`);
-    this.funds.noteRefused(gas * maxFeePerGas);
-    const isTakenBack = await inTransaction(this.#needs.db, async (tx) => {
+    const { gas = 0n } = parseTransaction(`0x${raw.toString("hex")}`);
+    this.funds.noteRefused(async () => gas * (await this.#gasPrices.current()).perGas);
+    return (await this.#takeBackUnsent(job, hash, nonce)) ? { empty: true } : { transaction: hash };
+  }
+
+  /** The payment and its nonce are as if nothing had been signed; false where another daemon may have sent it meanwhile. */
+  #takeBackUnsent(job: Job, hash: Hex, nonce: bigint): Promise<boolean> {
+    return inTransaction(this.#needs.db, async (tx) => {
       await this.#nonces.giveBack(nonce, tx);
-      if (await this.#needs.store.takeBack(claimOf(job), hash, tx)) return true;
+      if (await this.#needs.store.takeBackUnsent(claimOf(job), hash, tx)) return true;
       throw new ClaimGoneError();
     }).catch((error) => {
       if (error instanceof ClaimGoneError) return false;
       throw error;
     });
-    return isTakenBack ? { empty: true } : { transaction: hash };
   }
 
   /** At one block, the account's nonce was used and the payment not made: what was signed with that nonce never lands. */

@@ -1,3 +1,4 @@
+import { setTimeout } from "node:timers/promises";
 import type { EvmChain } from "./chain.ts";
 import type { Receipt } from "./transfers.ts";
 
@@ -5,7 +6,21 @@ import type { Receipt } from "./transfers.ts";
  * Waits until a transaction is mined and has its confirmations, or the deadline. Undefined means that it is not known yet,
  * also when the node does not answer, or that the payment ended through another transaction (with a raised fee).
  */
-export async function waitForReceipt(
+export async function waitForReceipt(...asked: Parameters<typeof pollReceipt>): Promise<Receipt | undefined> {
+  const [, , , deadline] = asked;
+  const answered = new AbortController();
+  // A node that hangs keeps no caller past the deadline.
+  const late = setTimeout(deadline.getTime() - Date.now(), undefined, { signal: answered.signal }).catch(
+    () => undefined,
+  );
+  try {
+    return await Promise.race([pollReceipt(...asked), late]);
+  } finally {
+    answered.abort();
+  }
+}
+
+async function pollReceipt(
   chain: EvmChain,
   hash: string,
   confirmations: number,
@@ -17,7 +32,7 @@ export async function waitForReceipt(
     Date.now() + pauseMs < deadline.getTime();
     pauseMs = Math.min(pauseMs * 1.6, pauseMaxMs)
   ) {
-    await new Promise((resolve) => setTimeout(resolve, pauseMs));
+    await setTimeout(pauseMs);
     const receipt = await chain.receipt(hash).catch(() => undefined);
     if (receipt && (await isConfirmed(chain, receipt, confirmations))) return receipt;
     if (pauseMs === pauseMaxMs && (await endedOtherwise())) return undefined;

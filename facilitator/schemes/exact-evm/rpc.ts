@@ -99,9 +99,20 @@ export class RpcError extends Error {
 }
 
 /** Whether it is what a contract reverted with, whose words are its own. */
-export function isOfContract({ code, message }: RpcError): boolean {
+export function isOfContract({ code, message }: Pick<RpcError, "code" | "message">): boolean {
   return code === 3 || /revert/i.test(message);
 }
+
+/** Whether the call was carried out and failed, by revert or otherwise. Else the node has not said what it was asked. */
+export function isFailedCall(error: RpcError): boolean {
+  return isOfContract(error) || error.code === vmExecutionError || callFailures.test(error.message);
+}
+
+/** OpenEthereum's and Nethermind's. */
+const vmExecutionError = -32015;
+/** As geth, Besu and revm (Reth, Anvil) say it. */
+const callFailures =
+  /out ?of ?gas|(intrinsic|floor data) gas|invalid ?(fe)?opcode|opcode ?not ?found|invalid ?jump|stack ?(under|over)flow/i;
 
 /** No answer: the call may or may not have been carried out. Carries no URL, since URLs hold keys. */
 export class RpcUnreachableError extends NetworkAwayError {
@@ -132,11 +143,14 @@ function settle(call: Call, answer: Answer | undefined): void {
   else call.resolve(answer.result);
 }
 
-/** Not what a contract reverted with, which has a code of its own. Source: EIP-1474, -32005 "limit exceeded". */
-function isBusy({ code, data, message }: NonNullable<Answer["error"]>): boolean {
-  if (code === -32005 || code === 429) return true;
-  return code !== 3 && data === undefined && /^(rate limit|too many requests)/i.test(message);
+/** Not what a contract reverted with. */
+function isBusy(error: NonNullable<Answer["error"]>): boolean {
+  if (busyCodes.includes(error.code)) return true;
+  return !isOfContract(error) && error.data === undefined && /rate limit|^too many requests/i.test(error.message);
 }
+
+/** EIP-1474 "limit exceeded"; QuickNode; mainnet.base.org "over rate limit". */
+const busyCodes = [429, -32005, -32007, -32016];
 
 function describe(error: unknown): string {
   const { name, code, message } = error as { name?: string; code?: string; message?: string };

@@ -2,6 +2,7 @@ import { getAddress } from "viem/utils";
 import { ConfigError } from "../../../shared/env.ts";
 import { v1NameOf } from "../../../shared/networks.ts";
 import type { SupportedKind } from "../../../shared/x402.ts";
+import { sentStates } from "../../payment-states.ts";
 import { feePayerUpkeep } from "../fee-payer-upkeep.ts";
 import { NoFeePayerError } from "../fee-payers.ts";
 import { ReadCache } from "../read-cache.ts";
@@ -113,7 +114,10 @@ async function follow(needs: SubmitNeeds, payment: EvmPayment, sending: Sending,
   const { chain, config, store } = needs;
   if ("refused" in sending) return notSent(`The node did not take the transaction: ${sending.refused}`);
   if (!("transaction" in sending)) return notSent("The claim on this payment ran out before it was sent.");
-  const ended = async () => (await store.lookup(config.network, payment.key))?.state !== "broadcast";
+  const ended = async () => {
+    const record = await store.lookup(config.network, payment.key);
+    return !sentStates.some((state) => state === record?.state);
+  };
   const receipt = await waitForReceipt(chain, sending.transaction, config.confirmations, deadline, ended);
   if (receipt && succeeded(receipt)) return outcomeOfSuccess(receipt, payment);
   if (!receipt) return { outcome: "unknown", transaction: sending.transaction };

@@ -85,7 +85,7 @@ export class HederaFeePayers {
   noteEmpty(account: string): void {
     this.#log.error({ account, network: this.#config.network }, "a fee payer has no HBAR left for network fees");
     // It may have been configured when the transaction was signed and not be any more.
-    this.#funds.get(account)?.noteRefused(0n);
+    this.#funds.get(account)?.noteRefused(async () => 0n);
   }
 
   /** Loads the keys, compares them with the chain's and reads the balances. Answers every problem found. */

@@ -30,7 +30,7 @@ export async function find(needs: ChainNeeds, unfinished: Unfinished): Promise<O
     if (typeof receipt !== "object") continue;
     const failure = failureOf(statusOf(receipt));
     if (failure) return ended(needs, transaction, failure);
-    if (needs.taken.has(transaction)) return ended(needs, transaction, "settled");
+    if (copies.some(({ hash }) => needs.taken.has(hash))) return ended(needs, transaction, "settled");
   }
   if (expired) {
     const noTrace = records !== undefined && receipts.every((receipt) => receipt === "none");

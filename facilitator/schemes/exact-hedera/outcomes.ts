@@ -20,7 +20,7 @@ export interface ChainNeeds {
   readonly feePayers: HederaFeePayers;
   /** Transactions that a `submit` of this process is looking after. */
   readonly underway: Set<string>;
-  /** Those that a node took from this process lately: the chain cannot have had their ids from anything else. */
+  /** Hashes of the copies that a node took from this process lately: the chain cannot have had their ids from anything else. */
   readonly taken: Set<string>;
 }
 

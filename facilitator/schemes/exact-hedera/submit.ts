@@ -8,7 +8,7 @@ import { type Failure, failureOf, verdictOfPrecheck } from "./statuses.ts";
 
 /**
  * Signs a claimed payment as its fee payer, stores what was signed, sends it and waits for its receipt. The same bytes
- * may go to several nodes: the chain executes a transaction id once. What is not certain is unknown.
+ * may go to several nodes: the chain executes a transaction id once. What is not certain is unknown. Throws NoFeePayerError.
  */
 export async function submit(
   needs: ChainNeeds,
@@ -36,11 +36,11 @@ export async function submit(
   needs.underway.add(transaction);
   try {
     const submitted = await submitToNodes(needs, copies, Math.min(deadline.getTime(), recordedMs + submittingMs));
-    if (submitted === "accepted") remember(needs.taken, transaction);
     if (typeof submitted === "string") return await awaitOutcome(needs, payment, copies, deadline.getTime(), submitted);
-    // From here on another daemon may have sent it as well.
-    if (Date.now() > recordedMs + aloneMs) return { outcome: "unknown", transaction };
-    if (submitted.unpaid) return await takeBack(needs, payment, claim);
+    if (submitted.unpaid) needs.feePayers.noteEmpty(payment.feePayer);
+    if (!(await needs.store.takeBackUnsent(claim, transaction))) return { outcome: "unknown", transaction };
+    // Which no node holds against the transaction: as if nothing had been signed.
+    if (submitted.unpaid) throw new NoFeePayerError(needs.network, "empty");
     return ended(needs, transaction, submitted);
   } finally {
     needs.underway.delete(transaction);
@@ -53,14 +53,14 @@ export async function submit(
  * that has the id though nothing of ours was sent.
  */
 async function submitToNodes(
-  { nodes }: ChainNeeds,
+  { nodes, taken }: ChainNeeds,
   copies: readonly Copy[],
   deadlineMs: number,
 ): Promise<Submitted | Failure> {
   let ambiguous = false;
   for (let round = 0; round < roundsMax; round += 1) {
     if (round > 0) await pause(250 * 2 ** (round - 1), deadlineMs);
-    for (const { node, raw } of copies) {
+    for (const { node, raw, hash } of copies) {
       if (Date.now() >= deadlineMs) break;
       const answer = await nodes.send(node, "transfer", raw, deadlineMs);
       if (answer === "unsent") continue;
@@ -70,6 +70,7 @@ async function submitToNodes(
       }
       const verdict = verdictOfPrecheck(answer);
       if (verdict === "try again") continue;
+      if (verdict === "accepted") remember(taken, hash);
       return verdict !== "accepted" && ambiguous ? "ambiguous" : verdict;
     }
     // Receipts answer sooner than more rounds do.
@@ -83,10 +84,16 @@ async function submitToNodes(
 }
 
 /** Sends it until a node takes it, and answers whether one did; one that has it already says so and changes nothing. */
-export async function resubmit({ nodes }: ChainNeeds, copies: readonly Copy[], deadlineMs: number): Promise<boolean> {
-  for (const { node, raw } of copies) {
+export async function resubmit(
+  { nodes, taken }: ChainNeeds,
+  copies: readonly Copy[],
+  deadlineMs: number,
+): Promise<boolean> {
+  for (const { node, raw, hash } of copies) {
     const answer = await nodes.send(node, "transfer", raw, deadlineMs);
-    if (typeof answer === "number" && verdictOfPrecheck(answer) === "accepted") return true;
+    if (typeof answer !== "number" || verdictOfPrecheck(answer) !== "accepted") continue;
+    remember(taken, hash);
+    return true;
   }
   return false;
 }
@@ -138,19 +145,7 @@ async function awaitOutcome(
     resendAtMs = Date.now() + resendAfterMs;
     if (!(await resubmit(needs, copies, deadlineMs))) continue;
     isTaken = true;
-    remember(needs.taken, transaction);
   }
-  return { outcome: "unknown", transaction };
-}
-
-/** The fee payer cannot pay, which no node holds against the transaction: as if nothing had been signed. Throws NoFeePayerError. */
-async function takeBack(
-  { store, feePayers, network }: ChainNeeds,
-  { key: transaction, feePayer }: HederaPayment,
-  claim: Claim,
-): Promise<Outcome> {
-  feePayers.noteEmpty(feePayer);
-  if (await store.takeBack(claim, transaction)) throw new NoFeePayerError(network, "empty");
   return { outcome: "unknown", transaction };
 }
 
@@ -158,10 +153,10 @@ function notSent(reason: string, message: string): Outcome {
   return { outcome: "failed", reason, message, transaction: "", retryable: true };
 }
 
-function remember(transactions: Set<string>, transaction: string): void {
-  transactions.add(transaction);
-  if (transactions.size <= takenMax) return;
-  for (const oldest of transactions) return void transactions.delete(oldest);
+function remember(hashes: Set<string>, hash: string): void {
+  hashes.add(hash);
+  if (hashes.size <= takenMax) return;
+  for (const oldest of hashes) return void hashes.delete(oldest);
 }
 
 export function pause(ms: number, deadlineMs: number): Promise<void> {
@@ -174,7 +169,6 @@ const mirrorAfterMs = 1_500;
 const resendAfterMinMs = 500;
 const resendAfterMaxMs = 8_000;
 const pollMaxMs = 500;
-/** Shorter than a broadcast's lease: until then no other daemon sends it, and "no node took it" is certain. */
+/** Shorter than a broadcast's lease: until then no other daemon sends it. */
 const submittingMs = 2_000;
-const aloneMs = 2_500;
 const takenMax = 10_000;

@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import { createTestClient, http } from "viem";
 import { describe, expect } from "vitest";
 import { ownerWallet } from "../../../infra/local-evm/artifacts.ts";
 import { type PaymentRequirements, termsDigest } from "../../../shared/x402.ts";
@@ -230,16 +231,21 @@ describe("the terms of a quote", () => {
   });
 });
 
-describe("a contract wallet's settled payment", () => {
-  const walletPayment = async (setting: EvmSetting, facilitator: Awaited<ReturnType<typeof startFacilitator>>) => {
-    const owner = newBuyer();
-    const wallet = await setting.chain.deploy(ownerWallet, [owner.address]);
-    await setting.chain.fund(wallet, { usdc: 20_000n });
-    const body = await paymentBody(owner, setting.terms, { from: wallet });
-    expect((await facilitator.settle(body)).body).toMatchObject({ success: true });
-    return body;
-  };
+async function fundedWallet(setting: EvmSetting) {
+  const owner = newBuyer();
+  const wallet = await setting.chain.deploy(ownerWallet, [owner.address]);
+  await setting.chain.fund(wallet, { usdc: 20_000n });
+  return { owner, wallet };
+}
 
+async function walletPayment(setting: EvmSetting, facilitator: Awaited<ReturnType<typeof startFacilitator>>) {
+  const { owner, wallet } = await fundedWallet(setting);
+  const body = await paymentBody(owner, setting.terms, { from: wallet });
+  expect((await facilitator.settle(body)).body).toMatchObject({ success: true });
+  return body;
+}
+
+describe("a contract wallet's settled payment", () => {
   test("is told to who presents a signature that the wallet accepts, and to no other caller", async ({
     setting,
     facilitator,
@@ -269,6 +275,56 @@ describe("a contract wallet's settled payment", () => {
     })();
     expect((await facilitator.settle(keyed)).body).toMatchObject({ errorReason: "already_settled" });
   });
+});
+
+describe("a node's own error is not taken for a contract's no", () => {
+  // A payer's balance is remembered for a while: then only what is asked of wallets and tokens else meets the fault.
+  const isBalanceOf = (call: unknown) => (call as { data: string }).data.startsWith("0x70a08231");
+  const faults = [["over-rate-limit"], ["timed-out"], ["internal-error"]] as const;
+
+  test.for(faults)(
+    "where a wallet's settled payment is asked for again: 503, %s",
+    async ([fault], { setting, facilitator, proxy }) => {
+      const body = await walletPayment(setting, facilitator);
+      proxy.behave((method) => (method === "eth_call" ? fault : "pass"));
+      expect(await facilitator.settle(body)).toMatchObject({ status: 503, body: { success: false, transaction: "" } });
+      expect(await facilitator.verify(body)).toMatchObject({ status: 503, body: { isValid: false } });
+    },
+  );
+
+  test.for(faults)(
+    "where a payment is new, of a wallet or a key: %s",
+    async ([fault], { setting, facilitator, proxy }) => {
+      const { owner, wallet } = await fundedWallet(setting);
+      const bodies = [
+        await paymentBody(owner, setting.terms, { from: wallet }),
+        await paymentBody(await setting.fundedBuyer(), setting.terms),
+      ];
+      for (const body of bodies) {
+        proxy.behave((method, [call]) => (method === "eth_call" && !isBalanceOf(call) ? fault : "pass"));
+        await expectUntold(facilitator, body, "unexpected_verify_error");
+        proxy.behave(() => "pass");
+        expect((await facilitator.settle(body)).body).toMatchObject({ success: true });
+      }
+    },
+  );
+
+  test.for([
+    ["an invalid opcode", "0xfe"],
+    ["a loop", "0x5b600056"],
+    ["a jump to nowhere", "0x600556"],
+  ] as const)(
+    "while a wallet that ends in %s accepts no signature",
+    async ([_name, code], { setting, facilitator }) => {
+      const { owner, wallet } = await fundedWallet(setting);
+      await createTestClient({ mode: "anvil", transport: http(setting.chain.rpcUrl) }).setCode({
+        address: wallet,
+        bytecode: code,
+      });
+      const body = await paymentBody(owner, setting.terms, { from: wallet });
+      await expectUntold(facilitator, body, "invalid_exact_evm_signature");
+    },
+  );
 });
 
 test("a payment claimed before messages were kept is told by its fields and its signature", async ({

@@ -282,6 +282,74 @@ describe("our own transaction, of which the node says that its nonce is too low"
   });
 });
 
+describe("a caller who waits for a payment's end", () => {
+  test("is told it though the reconciler asked meanwhile, and did not know it yet", async ({
+    setting,
+    proxy,
+    facilitator,
+  }) => {
+    const body = await pay(setting);
+    await chain(setting).setAutomine(false);
+    try {
+      const settling = facilitator.settle(body);
+      await expect.poll(async () => (await rowOf(facilitator, body))?.state).toBe("broadcast");
+      await change(facilitator, body, lapsed);
+      await expect.poll(async () => (await rowOf(facilitator, body)).state).toBe("unknown");
+      // By then its holder has asked the database as well.
+      const asked = proxy.counts.get("eth_getTransactionReceipt") ?? 0;
+      await expect.poll(() => proxy.counts.get("eth_getTransactionReceipt")).toBeGreaterThan(asked + 12);
+      await chain(setting).mine({ blocks: 1 });
+      expect((await settling).body).toMatchObject({ success: true });
+    } finally {
+      await chain(setting).setAutomine(true);
+    }
+  });
+
+  test.for([["eth_sendRawTransaction"], ["eth_getTransactionReceipt"]])(
+    "is told its transaction when the time is over, though the node does not answer %s",
+    async ([asked], { setting, proxy, facilitator }) => {
+      const daemon = await startFacilitator({ ...setting.variables, SETTLE_TIMEOUT_MS: "1000" });
+      try {
+        const body = await pay(setting);
+        proxy.behave((method) => (method === asked ? "hold" : "pass"));
+        const { transaction, ...told } = (await daemon.settle(body)).body;
+        expect(told).toMatchObject({ success: false, errorReason: "settlement_pending" });
+        expect(transaction).toMatch(/^0x[0-9a-f]{64}$/);
+        expect(await rowOf(facilitator, body)).toMatchObject({ transaction_id: transaction });
+        proxy.behave(() => "pass");
+        await change(facilitator, body, lapsed);
+        await expect
+          .poll(async () => (await facilitator.settle(body)).body, { interval: 300 })
+          .toMatchObject({ success: true, transaction });
+      } finally {
+        proxy.behave(() => "pass");
+        await daemon.stop();
+      }
+    },
+  );
+
+  test("is told its transaction though the database has lost the payment meanwhile", async ({
+    setting,
+    proxy,
+    facilitator,
+  }) => {
+    const daemon = await startFacilitator({ ...setting.variables, SETTLE_TIMEOUT_MS: "3000" });
+    try {
+      const body = await pay(setting);
+      proxy.behave((method) => (method === "eth_getTransactionReceipt" ? "hold" : "pass"));
+      const settling = daemon.settle(body);
+      await expect.poll(async () => (await rowOf(facilitator, body))?.state, { interval: 10 }).toBe("broadcast");
+      const { transaction_id: transaction } = await rowOf(facilitator, body);
+      await facilitator.context.db.query("delete from payments where payment_key like '%' || $1", [nonceOf(body)]);
+      proxy.behave(() => "pass");
+      expect((await settling).body).toMatchObject({ errorReason: "settlement_pending", transaction });
+    } finally {
+      proxy.behave(() => "pass");
+      await daemon.stop();
+    }
+  });
+});
+
 describe("a database that lost its last moments", () => {
   const forgotten = `state = 'claimed', transaction_id = null, raw_transactions = null, fee_payer = null, nonce = null,
     signed_transactions = '{}', delivered_at = null, finished_at = null, ${lapsed}`;

@@ -1,11 +1,14 @@
 import { describe, expect } from "vitest";
 import type { PaymentRequest, Unfinished } from "../../../facilitator/schemes/scheme.ts";
 import {
+  buyerOf,
   claimed,
   type HederaSetting,
   hederaSchemeTest,
+  newId,
   price,
   settingOn,
+  settled,
   submitted,
   usdcOf,
   verified,
@@ -21,7 +24,10 @@ const creatorHas = (setting: HederaSetting) => usdcOf(setting.ledger, setting.le
 
 /** The row of a payment, as the reconciler hands it to find. */
 async function unfinished(setting: HederaSetting, asked: PaymentRequest): Promise<Unfinished> {
-  const { key } = await verified(setting.scheme, asked);
+  return unfinishedRow(setting, (await verified(setting.scheme, asked)).key);
+}
+
+async function unfinishedRow(setting: HederaSetting, key: string): Promise<Unfinished> {
   await setting.db.query("update payments set lease_until = now() - interval '1 second' where payment_key = $1", [key]);
   const taken = (await setting.store.takeUnfinished(100)).find((row) => row.key === key);
   if (!taken) throw new Error("the payment is not unfinished");
@@ -123,6 +129,23 @@ describe("a payment whose outcome was not known at the deadline is found later",
     expect(outcome).toEqual({ outcome: "settled", transaction: row.key });
   });
 
+  test("a payment whose id a forgotten payment of this process had is not found settled by that one's receipt", async ({
+    setting,
+  }) => {
+    const transactionId = newId(buyerOf(setting.ledger).feePayer, -1);
+    const { transaction } = await settled(setting, await setting.pay({ transactionId }));
+    await setting.db.query("delete from payments where payment_key = $1", [transaction]);
+    const asked = await setting.pay({ transactionId, amount: 2n * price });
+    const payment = await verified(setting.scheme, asked);
+    setting.ledger.faults.set({ mirrorLagMs: 60_000 });
+    // A busy machine may not come to sending it in so short a time: then it has longer.
+    for (let withinMs = 1_500; (await submitted(setting, payment, withinMs)).outcome !== "unknown"; withinMs *= 2);
+    const row = await unfinishedRow(setting, payment.key);
+    expect(await setting.scheme.find(row)).toMatchObject({ outcome: "unknown" });
+    setting.ledger.faults.clear();
+    expect(await setting.scheme.find(row)).toMatchObject({ outcome: "failed", reason: "invalid_transaction_state" });
+  });
+
   test("a payment is not looked for while it is still being settled, nor is it sent twice by asking", async ({
     setting,
   }) => {
@@ -139,6 +162,28 @@ describe("a payment whose outcome was not known at the deadline is found later",
     });
     setting.ledger.faults.clear();
     expect(await settling).toMatchObject({ outcome: "settled" });
+  });
+
+  test("a payment that no node took is not said to have failed once another daemon may have sent it", async ({
+    setting,
+  }) => {
+    const before = await creatorHas(setting);
+    const takenOver = async () => {
+      const payment = await verified(setting.scheme, await setting.pay());
+      setting.ledger.faults.set({ busy: 1_000 });
+      const settling = submitted(setting, payment);
+      const state = async () => (await setting.store.lookup("hedera:testnet", payment.key))?.state ?? "none";
+      await expect.poll(state).toMatch(/broadcast|failed/);
+      const row = await unfinishedRow(setting, payment.key).catch(() => undefined);
+      return { row, outcome: await settling };
+    };
+    let { row, outcome } = await takenOver();
+    // Where a stalled machine was too late to take it over, another payment is tried.
+    while (!row?.transaction) ({ row, outcome } = await takenOver());
+    expect(outcome).toMatchObject({ outcome: "unknown" });
+    setting.ledger.faults.clear();
+    expect(await untilFound(setting, row)).toEqual({ outcome: "settled", transaction: row.key });
+    expect(await creatorHas(setting)).toBe(before + price);
   });
 });
 
