@@ -213,7 +213,7 @@ async function replayWithSameInput(context: RedeemNeeds, work: Work, first: Paid
       // The post that worked on it found the agent failing or the payment bad, and charged nothing.
       if (!call) return { forgotten: first };
       if (!call.digest.equals(work.bought.digest)) return usedForAnother;
-      const over = call.leased ? undefined : ending(work, call, first.deliveredAt === null);
+      const over = call.leased ? undefined : ending(work, call);
       if (over) return over;
       if (!call.leased) {
         const leased = await context.paidCalls.acquireLease(work.id, newId("run"), "buyer");
@@ -246,18 +246,13 @@ async function replayWithOtherInput(context: RedeemNeeds, work: Work, call: Paid
 
 /**
  * The answer about a call whose result needs nothing more: one that was delivered is for those presenters, too, who had asked
- * before, by the clock of the copy that delivered it or as this post has seen it; one that was not is kept for its holder, and
- * any presenter who knows the input may have a copy for a day.
+ * before; one that was not is kept for its holder, and any presenter who knows the input may have a copy for a day.
  */
-function ending(
-  work: Work,
-  { deliveredAt, output, transaction, isRecent, ...call }: PaidCall,
-  wasUndelivered: boolean,
-): Redemption | undefined {
+function ending(work: Work, { deliveredAt, output, transaction, isRecent, ...call }: PaidCall): Redemption | undefined {
   const progress = { ...call, output, transaction };
   const copy = () => delivered(work, progress);
   if (deliveredAt !== null) {
-    const isWaiting = work.presented && (wasUndelivered || deliveredAt > work.presented.receivedAt);
+    const isWaiting = work.presented && deliveredAt > work.presented.receivedAt;
     return isWaiting ? copy() : spent(work, progress, resultDelivered);
   }
   if (work.isHolder || output === null || transaction === null) return undefined;
