@@ -125,7 +125,7 @@ const noModel = "model as (select 0::bigint as paid)";
 /**
  * Ends a run that failed and gives the buyer everything back; what its model cost stays with the creator if it was
  * borne. With `onlyIfLapsed` the run is left alone as long
- * as its lease is kept.
+ * as its lease is kept, and where it has begun something that cannot be taken back.
  */
 export async function release(db: Queryable, run: Released): Promise<Resolved> {
   const { rows } = await db.query({
@@ -133,13 +133,13 @@ export async function release(db: Queryable, run: Released): Promise<Resolved> {
     text: `
       with buyer as (
         select b.spendable from runs r join balances b using (account_id)
-        where r.id = $1 and r.rail = 'credits' and r.state = 'running' and (not $4 or r.lease_until < now())
+        where r.id = $1 and r.rail = 'credits' and r.state = 'running' and (not $4 or ${isAbandoned("r")})
         for update of b
       ), done as (
         update runs set state = $2, error = $3, finished_at = now(), lease_until = null,
           credits_remaining = buyer.spendable + price_credits
         from buyer
-        where id = $1 and rail = 'credits' and state = 'running' and (not $4 or lease_until < now())
+        where id = $1 and rail = 'credits' and state = 'running' and (not $4 or ${isAbandoned("runs")})
         returning id, account_id, key_id, price_credits, credits_remaining, created_at
       ), refunded as (
         update balances set spendable = spendable + price_credits from done
@@ -164,6 +164,15 @@ export async function release(db: Queryable, run: Released): Promise<Resolved> {
   return rows[0]
     ? { endedHere: true, state: run.state, creditsRemaining: credits(rows[0].credits_remaining) }
     : readResolved(db, run.id);
+}
+
+/**
+ * Of a row of runs. An effect begun before this statement is seen by it; one that begins meanwhile has moved the lease on, on the
+ * row that both lock.
+ */
+export function isAbandoned(run: string): string {
+  return `${run}.lease_until < now() and not exists (
+    select from effects e where e.run_id = ${run}.id and e.state <> 'void')`;
 }
 
 async function readResolved(db: Queryable, id: RunId): Promise<Resolved> {

@@ -5,7 +5,7 @@ import type { Tools } from "../connectors/connector.ts";
 import { ConnectorError, OutcomeUnknownError } from "../connectors/result.ts";
 import type { SideEffect } from "../connectors/side-effect-journal.ts";
 import { type Credits, platformFee } from "../credits/amount.ts";
-import { capture, release } from "../credits/holds.ts";
+import { capture, isAbandoned, release } from "../credits/holds.ts";
 import type { Events } from "../events.ts";
 import { historyDays } from "../history-days.ts";
 import type { AccountId, RunId } from "../ids.ts";
@@ -113,7 +113,7 @@ async function releaseLost(db: Queryable, id: RunId): Promise<boolean> {
 async function markLost(db: Queryable, id: RunId): Promise<boolean> {
   const { rowCount } = await db.query(
     `update runs set state = 'lost', finished_at = now(), lease_until = null
-     where id = $1 and state = 'running' and lease_until < now()`,
+     where id = $1 and state = 'running' and ${isAbandoned("runs")}`,
     [id],
   );
   return rowCount === 1;

@@ -53,6 +53,12 @@ describe("hcs-write", () => {
   describe("of a copy that stood still until its lease had lapsed", () => {
     test.afterAll(({ jobless }) => proveLedger(jobless.context));
 
+    const lapse = ({ context }: LedgerMarket, agentId: string) =>
+      context.db.query(
+        "update runs set lease_until = now() - interval '1 s' where agent_id = $1 and state = 'running'",
+        [agentId],
+      );
+
     /** A run that waits before its transaction is signed, as if its copy had been paused, and whose lease is over. */
     async function pausedRun(market: LedgerMarket) {
       const { key, publish } = await seedLedgerCreator(market);
@@ -69,8 +75,7 @@ describe("hcs-write", () => {
       };
       const running = run(market, key, agent.address, { text: "late" });
       await reached.opened;
-      const lapse = "update runs set lease_until = now() - interval '1 s' where agent_id = $1 and state = 'running'";
-      await market.context.db.query(lapse, [agent.agentId]);
+      await lapse(market, agent.agentId);
       return { key, topic, agentId: agent.agentId, running, resume: () => resumed.open() };
     }
 
@@ -83,23 +88,32 @@ describe("hcs-write", () => {
       expect(await balanceOf(jobless, key)).toMatchObject({ credits: 100, held_credits: 0 });
     });
 
-    test("nothing is given back when it begins to write at the last moment", async ({ jobless }) => {
-      const { key, topic, agentId, running, resume } = await pausedRun(jobless);
-      const { sideEffects, hedera } = jobless.context.tools;
-      const begun = async () =>
-        (await jobless.context.db.query("select 1 from effects where agent_id = $1", [agentId])).rows.length > 0;
-      const findOfRun: typeof sideEffects.findOfRun = async (id) => {
-        const found = await sideEffects.findOfRun(id);
-        resume();
-        await until(begun);
-        return found;
-      };
-      const tools = { hedera, sideEffects: Object.assign(Object.create(sideEffects), { findOfRun }) };
-      expect(await recoverLostRuns({ ...jobless.context, tools })).toBe(0);
-      expect((await running).body).toMatchObject({ success: true, credits_used: 5 });
-      expect(await messagesOf(jobless, topic)).toEqual(["late"]);
-      expect(await balanceOf(jobless, key)).toMatchObject({ credits: 95, held_credits: 0 });
-    });
+    test.for([
+      ["", false],
+      [", though its lease lapses again before that is known", true],
+    ] as const)(
+      "nothing is given back when it begins to write at the last moment%s",
+      async ([_name, lapses], { jobless }) => {
+        const { key, topic, agentId, running, resume } = await pausedRun(jobless);
+        const { sideEffects, hedera } = jobless.context.tools;
+        const begun = async () =>
+          (await jobless.context.db.query("select 1 from effects where agent_id = $1", [agentId])).rows.length > 0;
+        const findOfRun: typeof sideEffects.findOfRun = async (id) => {
+          const found = await sideEffects.findOfRun(id);
+          jobless.open.ledger.faults.set({ consensusDelayMs: 600_000 });
+          resume();
+          await until(begun);
+          if (lapses) await lapse(jobless, agentId);
+          return found;
+        };
+        const tools = { hedera, sideEffects: Object.assign(Object.create(sideEffects), { findOfRun }) };
+        expect(await recoverLostRuns({ ...jobless.context, tools })).toBe(0);
+        jobless.open.ledger.faults.clear();
+        expect((await running).body).toMatchObject({ success: true, credits_used: 5 });
+        expect(await messagesOf(jobless, topic)).toEqual(["late"]);
+        expect(await balanceOf(jobless, key)).toMatchObject({ credits: 95, held_credits: 0 });
+      },
+    );
   });
 
   test("splits a long message; the receipt is that of its last part", async ({ market }) => {

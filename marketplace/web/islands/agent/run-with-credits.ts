@@ -38,7 +38,7 @@ export async function finishRun(running: Running, run: KeptRun, isResumed: boole
     const answer = await post(run);
     if (answer && isAboutRun(answer, mayRun)) {
       if (await mayEndOtherwise(answer))
-        return outcome.tell("maybe", "Not known yet", `${answer.body.error} ${reload}`);
+        return outcome.tell("maybe", "Not known yet", `${errorOf(answer.status, answer.body)} ${reload}`);
       forget(agent, "run");
       return await conclude(running, answer, { ms: performance.now() - startedAt, isAgain: isResumed });
     }
