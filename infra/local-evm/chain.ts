@@ -1,3 +1,4 @@
+import { setTimeout as pause } from "node:timers/promises";
 import {
   type Abi,
   type Address,
@@ -11,6 +12,7 @@ import {
   publicActions,
   slice,
   type TransactionReceipt,
+  TransactionReceiptNotFoundError,
   toBytes,
   walletActions,
 } from "viem";
@@ -76,6 +78,7 @@ export async function startEvmChain(options: Partial<AnvilOptions> = {}): Promis
       if (usdc > 0n) await mint(usdcAddress, address, usdc);
     },
     mint: async (token, address, value) => void (await mint(token, address, value)),
+    receipt: (hash) => receiptOf(client, hash),
     deploy: async ({ abi, bytecode }, args = []) => {
       const data = encodeDeployData({ abi, bytecode, args: [...args] });
       const receipt = await mined({ data });
@@ -108,11 +111,28 @@ function minerOf(client: ReturnType<typeof clientOf>) {
       nonce = undefined;
     });
     const hash = await sent;
-    const receipt = await client.waitForTransactionReceipt({ hash });
+    const receipt = await receiptOf(client, hash);
     if (receipt.status !== "success") throw new Error(`transaction ${hash} of the local chain's minter reverted`);
     return receipt;
   };
 }
+
+/**
+ * Waits until a transaction is mined. viem's own wait asks again with each new block: a receipt that comes a moment after its block
+ * is never seen where no other block follows.
+ */
+async function receiptOf(client: ReturnType<typeof clientOf>, hash: Hex): Promise<TransactionReceipt> {
+  for (const deadline = Date.now() + minedMs; Date.now() < deadline; await pause(client.pollingInterval)) {
+    try {
+      return await client.getTransactionReceipt({ hash });
+    } catch (error) {
+      if (!(error instanceof TransactionReceiptNotFoundError)) throw error;
+    }
+  }
+  throw new Error(`transaction ${hash} was not mined within ${minedMs / 1_000} s`);
+}
+
+const minedMs = 60_000;
 
 /**
  * The same on a chain whose blocks cost the same however much has been paid on it, to measure what uses it. For each block
@@ -148,6 +168,8 @@ export interface EvmChain {
   fund(address: Address, amounts: { wei?: bigint; usdc?: bigint }): Promise<void>;
   /** Adds to the address' balance of a token deployed from UsdcStandIn or one of the hostile tokens. */
   mint(token: Address, address: Address, value: bigint): Promise<void>;
+  /** Waits until the transaction is mined, a minute at most. */
+  receipt(hash: Hex): Promise<TransactionReceipt>;
   setCodeAt(address: Address, runtimeCode: Hex): Promise<void>;
   deploy(artifact: Artifact, args?: readonly unknown[]): Promise<Address>;
   stop(): Promise<void>;

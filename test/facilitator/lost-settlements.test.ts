@@ -151,7 +151,7 @@ async function otherTransactions(): Promise<void> {
   ];
   for (const one of sent) {
     const hash = await wallet.sendTransaction({ ...one, gas: 300_000n, chain: null });
-    await wallet.waitForTransactionReceipt({ hash, pollingInterval: 20 });
+    await evm.chain.receipt(hash);
   }
   const { feePayer, creator } = ledger.accounts;
   const buyer = newBuyer(ledger, { usdc: 100n });

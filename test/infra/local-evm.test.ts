@@ -119,7 +119,7 @@ test("only the payee can use a receive authorization, and a canceled one is dead
   const signature = await from.signTypedData({ domain: domain(), types, primaryType: "CancelAuthorization", message });
   const cancel = { abi, address: chain.usdc, functionName: "cancelAuthorization" } as const;
   const hash = await writer(from).writeContract({ ...cancel, args: [from.address, signed.nonce, signature] });
-  const { logs } = await reader(chain).waitForTransactionReceipt({ hash });
+  const { logs } = await chain.receipt(hash);
   expect(parseEventLogs({ abi, logs }).map(({ eventName }) => eventName)).toEqual(["AuthorizationCanceled"]);
   await expect(as(stranger)).rejects.toThrow("FiatTokenV2: authorization is used or canceled");
 });
@@ -261,7 +261,7 @@ test("with interval mining a transaction waits for its block", async () => {
       return (await reader(slow).getTransaction({ hash })).blockNumber;
     };
     await expect.poll(blockOfNext).toBeNull();
-    await reader(slow).waitForTransactionReceipt({ hash: sent.at(-1)! });
+    await slow.receipt(sent.at(-1)!);
     expect(await reader(slow).getChainId()).toBe(8453);
   } finally {
     await slow.stop();
@@ -355,7 +355,7 @@ async function submit(signed: Signed, form: "vrs" | "bytes", token = chain.usdc,
   await on.fund(sender.address, { wei: 10n ** 18n });
   const call = transferCall(signed, form, token) as Parameters<ReturnType<typeof writer>["writeContract"]>[0];
   const hash = await writer(sender, on).writeContract({ ...call, gas: 200_000n });
-  return reader(on).waitForTransactionReceipt({ hash });
+  return on.receipt(hash);
 }
 
 async function refusal(signed: Signed, form: "vrs" | "bytes", token = chain.usdc): Promise<string> {

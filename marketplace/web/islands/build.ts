@@ -4,7 +4,7 @@
  */
 
 import { orderByDragging, orderByKeys } from "./build/order.ts";
-import { hasTypedSecret, showKeptSecrets, swapIn } from "./build/parts.ts";
+import { hasTypedSecret, showSecrets, swapIn } from "./build/parts.ts";
 import { makeSlotsPressable } from "./build/slots.ts";
 import { valuesIn } from "./build/typed-since.ts";
 
@@ -89,7 +89,7 @@ function savesOf(form: HTMLFormElement) {
     isSaving = true;
     const { activeElement: focused } = document;
     const posted = valuesIn(form);
-    const { status, page: answer } = await post(form, pressed, isWritingSecret() && pressed === "save");
+    const { status, page: answer, hadSecrets } = await post(form, pressed);
     isSaving = false;
     if (!answer || status === 429 || status >= 500) {
       isDirty = true;
@@ -102,7 +102,7 @@ function savesOf(form: HTMLFormElement) {
       return say("Not saved. Reload the page in another tab: what stands here stays.");
     }
     isTold = isConflict();
-    if (status < 400) showKeptSecrets(answer, posted);
+    if (status < 400 && hadSecrets) showSecrets(answer, posted);
     // What is not saved keeps the page from being left without a question.
     isDirty ||= status >= 400;
     if (isTold) say("Not saved: changed elsewhere");
@@ -127,11 +127,12 @@ function savesOf(form: HTMLFormElement) {
 }
 
 /** The same post as without JavaScript; the browser parses the answer, so that no text becomes markup here. */
-function post(form: HTMLFormElement, pressed: string, withoutSecrets: boolean): Promise<Posted> {
+function post(form: HTMLFormElement, pressed: string): Promise<Posted> {
+  const hadSecrets = pressed !== "save" || !isWritingSecret();
   const fields = new URLSearchParams();
   for (const [name, value] of new FormData(form)) {
     // Which of two conflicting states stays is said by a button only.
-    if (typeof value !== "string" || name === "over" || (withoutSecrets && isSecretName(name))) continue;
+    if (typeof value !== "string" || name === "over" || (!hadSecrets && isSecretName(name))) continue;
     fields.append(name, value);
   }
   fields.set("do", pressed === "type" ? "save" : pressed);
@@ -142,7 +143,9 @@ function post(form: HTMLFormElement, pressed: string, withoutSecrets: boolean): 
     request.setRequestHeader("accept", "text/html");
     request.responseType = "document";
     request.timeout = Number(form.dataset.waitMs);
-    request.addEventListener("loadend", () => resolve({ status: request.status, page: request.response ?? undefined }));
+    request.addEventListener("loadend", () => {
+      resolve({ status: request.status, page: request.response ?? undefined, hadSecrets });
+    });
     request.send(fields.toString());
   });
 }
@@ -150,6 +153,8 @@ function post(form: HTMLFormElement, pressed: string, withoutSecrets: boolean): 
 interface Posted {
   readonly status: number;
   readonly page: Document | undefined;
+  /** Whether the secrets that stood there were sent. */
+  readonly hadSecrets: boolean;
 }
 
 const isConflict = () => document.querySelector("#build-notes[data-conflict]") !== null;

@@ -214,9 +214,7 @@ describe("an authorization that somebody else's transaction used while ours was 
         return callOf(await signAuthorization(buyer, { ...setting.terms, payTo: buyer.address }, { nonce }));
       }),
     );
-    await chain(setting).waitForTransactionReceipt({
-      hash: await sendAsStranger(setting, multicallAt, multicall(setting, calls)),
-    });
+    await setting.chain.receipt(await sendAsStranger(setting, multicallAt, multicall(setting, calls)));
     const reasons = await Promise.all(bodies.map(async (body) => (await facilitator.settle(body)).body.errorReason));
     const used = "invalid_exact_evm_nonce_already_used";
     expect(reasons).toEqual([used, used, "already_settled", used, used]);

@@ -43,7 +43,7 @@ async function submitByAnother(setting: EvmSetting, body: Awaited<ReturnType<typ
     account: stranger,
     chain: null,
   });
-  await tester(setting).waitForTransactionReceipt({ hash });
+  await setting.chain.receipt(hash);
   return hash;
 }
 
@@ -81,7 +81,7 @@ describe("a signer's transactions", () => {
       value: 0n,
       chain: null,
     });
-    await tester(setting).waitForTransactionReceipt({ hash });
+    await setting.chain.receipt(hash);
     const body = await pay(setting);
     expect((await facilitator.settle(body)).body).toMatchObject({ success: true });
   });

@@ -1,4 +1,4 @@
-import { createTestClient, createWalletClient, http, publicActions } from "viem";
+import { createWalletClient, http } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { expect } from "vitest";
 import { createContext } from "../../../facilitator/compose.ts";
@@ -54,7 +54,7 @@ async function useKeyElsewhere({ chain, signer, variables }: EvmSetting): Promis
     value: 0n,
     chain: null,
   });
-  await createTestClient({ mode: "anvil", transport }).extend(publicActions).waitForTransactionReceipt({ hash });
+  await chain.receipt(hash);
 }
 
 test("a payment that was signed anew while the reconciler asked about what was signed first does not fail with that", async ({

@@ -266,7 +266,7 @@ async function cancel({ chain, terms }: EvmSetting, buyer: Buyer, nonce: `0x${st
     chain: null,
   });
   const client = createPublicClient({ transport: http(chain.rpcUrl), pollingInterval: 20 });
-  await client.waitForTransactionReceipt({ hash });
+  await chain.receipt(hash);
   const used = await client.readContract({
     address: chain.usdc,
     abi: usdcStandIn.abi,

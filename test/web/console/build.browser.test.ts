@@ -169,6 +169,45 @@ test("half a secret is never sent, and one that is typed during a save is kept",
   await close();
 });
 
+test("a secret that a save under way did not take, since it was being written, is kept by the next", async ({
+  site,
+}) => {
+  const { page, close } = await open(site, "/");
+  await begin(site, page, "HTTP API");
+  const save = await heldSave(page);
+  await page.locator("#at-name").fill("Calls with a secret");
+  await page.locator("#secret-name").fill("token");
+  await page.locator("#secret-value").fill("a long secret");
+  await page.locator("#secret-value").focus();
+  await save.asked;
+  await page.locator("#at-name").focus();
+  save.letThrough();
+  await page.locator("#secret-token").waitFor();
+  await close();
+});
+
+test("a secret with a name that cannot be stays where it was written, and is kept when the name is corrected", async ({
+  site,
+}) => {
+  const { page, close } = await open(site, "/");
+  await begin(site, page, "HTTP API");
+  await page.locator("#at-name").fill("Calls with a secret");
+  await page.locator("#secret-name").fill("x-api-key");
+  await page.locator("#secret-value").fill("a long secret");
+  await page.locator("#at-description").focus();
+  await page.locator("#secret-name-error").getByText("Letters, digits and _").waitFor();
+  expect(await page.locator("#secret-name").inputValue()).toBe("x-api-key");
+  expect(await page.locator("#secret-value").inputValue()).toBe("a long secret");
+  await page.locator("#secret-name").fill("api_key");
+  await page.locator("#at-description").focus();
+  await page.locator("#secret-api_key").waitFor();
+  expect(await page.locator("#secret-value").inputValue()).toBe("");
+  expect(await page.locator("#secret-name-error").isVisible()).toBe(false);
+  await page.reload();
+  expect(await page.locator("#at-name").inputValue()).toBe("Calls with a secret");
+  await close();
+});
+
 test("what is typed while a save is under way stays, in fields that move and in the form that is tried", async ({
   site,
 }) => {

@@ -187,6 +187,25 @@ describe("what a stranger or a script could want of the editor", () => {
     expect(gone.html).toContain("The secret token must be given");
   });
 
+  test.for([
+    ["x-api-key", "Letters, digits and _"],
+    ["", "Give the secret a name."],
+    ["9lives", "Letters, digits and _"],
+  ] as const)(
+    "a new secret named '%s' is refused beside its box, and all else is kept",
+    async ([name, said], { market }) => {
+      const { person, path } = await begun(market, "http-api");
+      const form = { ...(await formAt(person, path)), name: "Kept", secret_name: name, secret_value: "SECRET-MARK-1" };
+      for (const pressed of ["save", "try", "publish"]) {
+        const { revision = "" } = await formAt(person, path);
+        const { html, location } = await person.post(path, { ...form, revision, do: pressed });
+        expect(location).toBeNull();
+        expect(html).toContain(said);
+        expect(formIn(html, "build")).toMatchObject({ name: "Kept", secret_name: name, secret_value: "" });
+      }
+    },
+  );
+
   test("whatever is written stays text, wherever it is shown", async ({ market }) => {
     const { person, path } = await begun(market);
     const evil = `"><script>alert(1)</script>`;

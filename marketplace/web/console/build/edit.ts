@@ -13,7 +13,7 @@ import type { Redirect } from "../../page.ts";
 import { done } from "../console-page.tsx";
 import { isForForm } from "../refusal.ts";
 import type { Before, EditorNeeds, Tried } from "./editor-state.ts";
-import { changedFields, draftOfForm, type FieldChange } from "./form-draft.ts";
+import { changedFields, draftOfForm, type FieldChange, refusedSecretIn } from "./form-draft.ts";
 import { previewFields } from "./shown-draft.ts";
 
 /** The editor after its form was posted: what is in it is saved first, whatever was pressed. */
@@ -39,6 +39,8 @@ export async function edit(
     return conflicting(owner, await readDraft(needs, owner, slug), { ...written, revision }, tried);
   }
   const draft = await readDraft(needs, owner, slug);
+  const refusedSecret = refusedSecretIn(form);
+  if (refusedSecret) return { draft, before: { tried, refusedSecret } };
   if (pressed === "publish") return publish(needs, owner, draft, tried);
   if (pressed !== "try") return { draft, before: { tried } };
   const told = await tryWith(needs, owner, draft, tried);

@@ -12,6 +12,7 @@ import type { ModelList } from "../../../models/model-list.ts";
 import type { TryNeeds } from "../../../runs/try.ts";
 import { exampleInput } from "../../agent/form-input.ts";
 import type { Told } from "../../agent/result-card.tsx";
+import type { RefusedSecret } from "./form-draft.ts";
 import { previewFields } from "./shown-draft.ts";
 
 /** All that the editor shows of a draft. */
@@ -31,6 +32,7 @@ export interface Editor {
   readonly refusedYaml: RefusedYaml | undefined;
   /** An address that was not taken, and why. */
   readonly refusedMove: RefusedMove | undefined;
+  readonly refusedSecret: RefusedSecret | undefined;
   readonly tried: Tried;
   /** What was typed here is not saved, since the draft was changed elsewhere. */
   readonly conflict: Conflict | undefined;
@@ -80,13 +82,14 @@ export interface Before {
   readonly problem?: string | undefined;
   readonly refusedYaml?: RefusedYaml | undefined;
   readonly refusedMove?: RefusedMove | undefined;
+  readonly refusedSecret?: RefusedSecret | undefined;
 }
 
 export async function readEditor(
   needs: EditorNeeds,
   owner: Account,
   draft: Draft,
-  { against, tried, conflict, problem, refusedYaml, refusedMove }: Before = {},
+  { against, tried, ...said }: Before = {},
 ): Promise<Editor> {
   const yaml = definitionYaml(owner, draft.slug, draft);
   const [checked, wallets, versions, compared, reasons] = await Promise.all([
@@ -106,11 +109,12 @@ export async function readEditor(
     versions,
     compared,
     yaml,
-    refusedYaml,
-    refusedMove,
+    refusedYaml: said.refusedYaml,
+    refusedMove: said.refusedMove,
+    refusedSecret: said.refusedSecret,
     tried: tried ?? { values: exampleInput({ inputs: previewFields(draft.definition) }) },
-    conflict,
-    problem,
+    conflict: said.conflict,
+    problem: said.problem,
     suspendedFor: reasons?.get(draft.slug),
   };
 }

@@ -1,3 +1,4 @@
+import { secretName } from "../../../agents/definition.ts";
 import { type ConnectorId, connectorIds } from "../../../connectors/connector.ts";
 import { connectors } from "../../../connectors/registry.ts";
 import { type DraftDefinition, type DraftSecrets, draftDefinitionShape } from "../../../drafts/draft-definition.ts";
@@ -116,12 +117,25 @@ function secretsIn(form: URLSearchParams): DraftSecrets {
     const [, gone = ""] = /^k-gone\.([A-Za-z][A-Za-z0-9_]{0,63})$/.exec(key) ?? [];
     if (gone) secrets[gone] = null;
   }
-  const added = textIn(form, "secret_name").trim();
-  if (/^[A-Za-z][A-Za-z0-9_]{0,63}$/.test(added) && form.get("secret_value")) {
-    secrets[added] = String(form.get("secret_value"));
-  }
+  const value = textIn(form, "secret_value");
+  if (value !== "" && !refusedSecretIn(form)) secrets[newSecretName(form)] = value;
   return secrets;
 }
+
+/** The new secret in the form, where it cannot be kept under its name: all else that was written is kept. */
+export function refusedSecretIn(form: URLSearchParams): RefusedSecret | undefined {
+  const name = newSecretName(form);
+  if (textIn(form, "secret_value") === "" || secretName.safeParse(name).success) return undefined;
+  const rule = "Letters, digits and _, beginning with a letter, 64 at most.";
+  return { name, problem: name === "" ? "Give the secret a name." : `${rule} The secret is not kept yet.` };
+}
+
+export interface RefusedSecret {
+  readonly name: string;
+  readonly problem: string;
+}
+
+const newSecretName = (form: URLSearchParams) => textIn(form, "secret_name").trim();
 
 export type FieldChange = { readonly move: "add" | "remove" | "up" | "down"; readonly at: number };
 

@@ -47,7 +47,7 @@ export function RecipeCard({ editor }: { editor: Editor }) {
             ))}
         </div>
       </div>
-      {connector.takesSecrets && <Secrets names={editor.draft.secretNames} />}
+      {connector.takesSecrets && <Secrets editor={editor} />}
     </section>
   );
 }
@@ -152,7 +152,7 @@ function ModelSetting({ connector, editor, value, told }: ModelProps) {
 const kindOfModel = ({ id }: AnyConnector): keyof ModelList => (id === "image-generator" ? "images" : "chat");
 
 /** Written, never shown: a secret that is set is replaced or taken away. */
-function Secrets({ names }: { names: readonly string[] }) {
+function Secrets({ editor: { draft, refusedSecret } }: { editor: Editor }) {
   return (
     <div class="panel-part" id="at-secrets">
       <h3>Secrets</h3>
@@ -160,7 +160,7 @@ function Secrets({ names }: { names: readonly string[] }) {
         Named in templates as <code class="icode">{"{{secret.name}}"}</code>. Sealed, and never shown again, not even to
         you.
       </p>
-      {names.map((name) => (
+      {draft.secretNames.map((name) => (
         <div class="row row-4">
           <div class="grow">
             <TextField
@@ -185,6 +185,8 @@ function Secrets({ names }: { names: readonly string[] }) {
           placeholder="api_key"
           autocomplete="off"
           spellcheck={false}
+          value={refusedSecret?.name}
+          error={refusedSecret?.problem}
         />
         <TextField
           id="secret-value"

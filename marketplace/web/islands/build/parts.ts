@@ -81,16 +81,21 @@ function swapHead(answer: Document): void {
   if (here && there) [here.disabled, here.className] = [there.disabled, there.className];
 }
 
-/** Secrets that were posted are kept: their names stand there, and the boxes are empty again, but for what was typed since. */
-export function showKeptSecrets(answer: Document, posted: Values): void {
+/**
+ * Secrets that were posted are kept: their names stand there, and the boxes are empty again, but for what was typed since, and for a
+ * new secret that has no good name yet.
+ */
+export function showSecrets(answer: Document, posted: Values): void {
   const here = document.getElementById("at-secrets");
   if (!here || here.contains(document.activeElement) || changedSince(posted, here).length > 0) return;
-  const given = [...here.querySelectorAll("input")].filter((input) => {
-    return input.type === "checkbox" ? input.checked : input.type === "password" && input.value !== "";
-  });
-  const isWhole =
-    given.every(({ name }) => name !== "secret_value") || here.querySelector<HTMLInputElement>("#secret-name")?.value;
-  if (given.length > 0 && isWhole) swap(answer, "at-secrets");
+  const given = [...here.querySelectorAll("input")].filter((input) =>
+    input.type === "checkbox" ? input.checked : input.type === "password" && input.value !== "",
+  );
+  if (given.length === 0) return;
+  const isRefused = answer.querySelector("#secret-name[aria-invalid]") !== null;
+  swap(answer, "at-secrets");
+  const added = given.find(({ name }) => name === "secret_value");
+  if (isRefused && added) takeOver(here, added, added.name);
 }
 
 /** Whether a secret stands there that is not known to be kept. */
