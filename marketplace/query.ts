@@ -15,6 +15,9 @@ export function wholeNumber(min: number, max: number) {
   return digits.transform(Number).pipe(z.int().min(min, wrong).max(max, wrong));
 }
 
+/** A day (UTC) that PostgreSQL knows: it has no year 0. */
+export const dayText = z.iso.date().refine((day) => !day.startsWith("0000"), "must be a day, such as 2026-11-22");
+
 /** Text that PostgreSQL can compare: it has no NUL. */
 export const searchText = (lengthMax: number) =>
   z

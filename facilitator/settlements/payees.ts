@@ -1,4 +1,5 @@
 import { toSafeNumber } from "../../shared/amounts.ts";
+import { ApiError } from "../../shared/errors.ts";
 import type { Environment } from "../../shared/networks.ts";
 import type { Queryable } from "../../shared/postgres.ts";
 import { isListed } from "../discovery/listing.ts";
@@ -35,6 +36,10 @@ function readPlace(decoded: string): { readonly value: string; readonly account:
   return value === undefined || account === undefined ? undefined : { value, account };
 }
 
+const bigintMax = 2n ** 63n - 1n;
+const foreignCursor = () =>
+  new ApiError("bad_request", "cursor must be one that a page in this order gave.", { body: { field: "cursor" } });
+
 export interface PayeePage {
   readonly payees: readonly Payee[];
   readonly cursor: string | null;
@@ -52,6 +57,7 @@ export async function listPayees(
 ): Promise<PayeePage> {
   if (self === "hide") return listWithoutSelf(db, { env, sort, limit });
   const [column, type] = columns[sort];
+  if (type === "bigint" && cursor && BigInt(cursor.value) > bigintMax) throw foreignCursor();
   const place = `$3::${type}`;
   const after = cursor ? `and ${column} <= ${place} and (${column} < ${place} or account > $4)` : "";
   const { rows } = await db.query({

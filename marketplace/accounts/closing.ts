@@ -43,12 +43,13 @@ export async function readClosing(db: Queryable, { id }: Account): Promise<Closi
 
 /** By the account's holder; anything else is an operator's act. */
 export interface ByHolder {
-  readonly givesUpCredits: boolean;
+  /** Most credits, spendable and earned, that they agree to lose. */
+  readonly creditsGivenUp: bigint | "all";
 }
 
 /**
  * Refuses to close an account that is locked, whoever asks, while runs or purchases are under way; its holder also while calls that
- * wallets paid for have no result yet, and while credits are left that were not given up. 409.
+ * wallets paid for have no result yet, and while more credits are left than were given up. 409.
  */
 export function refuseToClose({ handle }: Account, closing: Closing, byHolder?: ByHolder): void {
   const { credits, earned, runs_under_way: runs, calls_owed: owed, purchases_under_way: bought } = closing;
@@ -62,10 +63,16 @@ export function refuseToClose({ handle }: Account, closing: Closing, byHolder?: 
   if (bought > 0)
     throw new ApiError("conflict", "Credits that were bought are on their way. Close when they have come.");
   const left = credits + earned;
-  if (byHolder && !byHolder.givesUpCredits && left > 0n) {
-    throw new ApiError("conflict", `There are ${left} credits left; close with "give_up_credits" to lose them.`);
-  }
+  if (byHolder) refuseToLose(left, byHolder);
   if (runs > 0) throw new ApiError("conflict", `"${handle}" has runs under way.`);
+}
+
+/** Credits may have come since their holder looked. */
+function refuseToLose(left: bigint, { creditsGivenUp: most }: ByHolder): void {
+  if (most === "all" || left <= most) return;
+  const said =
+    most === 0n ? '; close with "give_up_credits" to lose them' : ` now, and you gave up ${most}: look again`;
+  throw new ApiError("conflict", `There are ${left} credits left${said}.`);
 }
 
 /** Whether it could be closed now, credits given up. */

@@ -225,7 +225,7 @@ function closeEndpoint({ db }: Needs): Endpoint {
     handler: async (request, response) => {
       const account = accountOf(response);
       const { handle, give_up_credits: givesUp } = parse(closeRequest, request.body ?? {}, "bad_request");
-      const closed = await closeOwnAccount(db, account, { handle, givesUpCredits: givesUp });
+      const closed = await closeOwnAccount(db, account, { handle, creditsGivenUp: givesUp ? "all" : 0n });
       response.json({ id: closed.id, handle: closed.handle, state: closed.state });
     },
   };

@@ -9,7 +9,7 @@ import { credits } from "../credits/amount.ts";
 import { grant } from "../credits/ledger.ts";
 import type { AccountId } from "../ids.ts";
 import { parse } from "../parse.ts";
-import { resolveReport } from "../reports/operator-reports.ts";
+import { type ResolveOptions, resolveReport } from "../reports/operator-reports.ts";
 import { actTextMax, recordAct } from "./acts.ts";
 import { withoutNul } from "./ids.ts";
 import { recordMove } from "./moves.ts";
@@ -141,10 +141,16 @@ async function claimGrant(tx: Transaction, amount: bigint): Promise<bigint> {
 export const resolveRequest = z.strictObject({ note: note.optional() });
 
 /** Marks a visitor's report as dealt with; 404 when there is none. The agent stays as it is. */
-export async function resolveReportAs(db: Database, operator: Operator, id: string, said: unknown): Promise<Resolved> {
+export async function resolveReportAs(
+  db: Database,
+  operator: Operator,
+  id: string,
+  said: unknown,
+  options: ResolveOptions = {},
+): Promise<Resolved> {
   const asked = parse(resolveRequest, said, "invalid_value");
   return inTransaction(db, async (tx) => {
-    const resolved = await resolveReport(tx, withoutNul(id), asked.note || undefined);
+    const resolved = await resolveReport(tx, withoutNul(id), asked.note || undefined, options);
     await recordAct(tx, {
       operatorId: operator.id,
       act: "resolved_report",

@@ -1,7 +1,7 @@
 import type { Queryable, Transaction } from "../../shared/postgres.ts";
 
-/** What accounts and creators read of their days goes back so far. */
-const daysKept = 100;
+/** Creators read as many as 90 days, beside the 90 before. */
+const daysKept = 181;
 const rowsPerPass = 5_000;
 
 /** Adds the runs that ended in the slice to the days of their accounts and agents. To be called once for each slice. */

@@ -4,7 +4,7 @@ import { ApiError } from "../../shared/errors.ts";
 import type { Queryable } from "../../shared/postgres.ts";
 import { historyDays } from "../history-days.ts";
 import type { AccountId, RunId } from "../ids.ts";
-import { followsPlace, microsOf, type Place, pageOf, pageQuery, placeValues, searchText } from "../query.ts";
+import { dayText, followsPlace, microsOf, type Place, pageOf, pageQuery, placeValues, searchText } from "../query.ts";
 import type { RefusalReason } from "./refused-calls.ts";
 
 export const callStates = ["running", "succeeded", "failed", "lost", "refused"] as const;
@@ -15,7 +15,7 @@ export const callsQuery = z.object({
   ...pageQuery(/^(run|ref)_[0-9a-z]{26}$/),
   state: z.enum(callStates).optional().describe("How they ended; `refused` before a run began."),
   agent: searchText(200).optional().describe("`handle/slug` of the agent."),
-  day: z.iso.date().optional().describe("The day (UTC), such as `2026-11-22`."),
+  day: dayText.optional().describe("The day (UTC), such as `2026-11-22`."),
 });
 export type CallsQuery = z.infer<typeof callsQuery>;
 

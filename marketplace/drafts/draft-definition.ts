@@ -6,6 +6,12 @@ const charactersMax = 262_144;
 /** What holds one another, at most: what is deeper cannot be walked through. */
 const depthMax = 60;
 
+const scalar = z.union([z.string(), z.number(), z.boolean(), z.null()]);
+/** Of whatever kind the checks want it: a form can show it as a text. */
+const fieldPart = z.union([scalar, z.array(scalar)], {
+  error: "must be a text, a number, true, false, or a list of these",
+});
+
 /**
  * A definition as its creator is writing it: the parts are of the right kind so that a form can show them, and everything else waits
  * for the checks. A number that is none yet stays the text that was typed.
@@ -18,7 +24,7 @@ export const draftDefinitionShape = z
     tags: z.array(z.string().max(200)).max(50).default([]),
     connector: z.enum(connectorIds),
     price_credits: z.union([z.number(), z.string().max(100)]).default(1),
-    fields: z.array(z.record(z.string(), z.unknown())).max(50).default([]),
+    fields: z.array(z.record(z.string(), fieldPart)).max(50).default([]),
     accepts_extra_instructions: z.boolean().default(true),
     settings: z
       .record(z.string(), z.unknown())

@@ -38,9 +38,9 @@ function shownDefinition(given: DraftDefinition): DraftDefinition {
   };
 }
 
-function shownField(field: Readonly<Record<string, unknown>>): Record<string, unknown> {
+function shownField(field: DraftDefinition["fields"][number]): DraftDefinition["fields"][number] {
   const known = fieldKeys.filter((key) => field[key] !== undefined && !(key === "required" && field[key] === false));
-  return Object.fromEntries(known.map((key) => [key, field[key]]));
+  return Object.fromEntries(known.map((key) => [key, field[key] ?? null]));
 }
 
 /** A definition as `npm run agents` reads it, without its secrets. */

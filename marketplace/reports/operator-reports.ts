@@ -51,17 +51,30 @@ export interface Report {
   readonly note: string | null;
 }
 
-/** Marks a report as dealt with; again changes the note alone. 404 when there is none. */
+/**
+ * Marks a report as dealt with; again changes the note alone. With `ifOpen` 409 for one that is resolved already, with its note. 404
+ * when there is none.
+ */
 export async function resolveReport(
   db: Queryable,
   id: string,
   note: string | undefined,
+  { ifOpen = false }: ResolveOptions = {},
 ): Promise<{ id: string; resolved_at: Date; note: string | null }> {
   const { rows } = await db.query(
-    `update reports set resolved_at = coalesce(resolved_at, now()), note = coalesce($2, note) where id = $1
+    `update reports set resolved_at = coalesce(resolved_at, now()), note = coalesce($2, note)
+     where id = $1 and (not $3 or resolved_at is null)
      returning id, resolved_at, note`,
-    [id, note ?? null],
+    [id, note ?? null, ifOpen],
   );
   if (rows[0]) return rows[0];
-  throw new ApiError("not_found", `There is no report "${id}".`);
+  const { rows: resolved } = await db.query<{ note: string | null }>("select note from reports where id = $1", [id]);
+  if (!resolved[0]) throw new ApiError("not_found", `There is no report "${id}".`);
+  const said = resolved[0].note === null ? "" : `, with the note “${resolved[0].note}”`;
+  throw new ApiError("conflict", `Another operator has resolved the report meanwhile${said}.`);
+}
+
+export interface ResolveOptions {
+  /** For who saw it open. */
+  readonly ifOpen?: boolean;
 }

@@ -2,7 +2,7 @@ import { z } from "zod";
 import type { Queryable } from "../../shared/postgres.ts";
 import { historyDays } from "../history-days.ts";
 import type { AccountId, AgentId, KeyId } from "../ids.ts";
-import { microsOf, type Place, pageOf, pageQuery } from "../query.ts";
+import { dayText, microsOf, type Place, pageOf, pageQuery } from "../query.ts";
 import { asRecord, type RunRecord, type RunRow, runColumns, runId, runStates } from "./history.ts";
 
 /** Which runs of an account. */
@@ -19,7 +19,7 @@ export const runsFilter = {
     .describe("`handle/slug`."),
 };
 
-const day = z.iso.date().optional();
+const day = dayText.optional();
 
 export const ownRunsQuery = z.object({
   ...pageQuery(runId),

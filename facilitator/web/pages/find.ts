@@ -6,7 +6,7 @@ export function findPage(): Page {
     path: "/find",
     scriptBytesMax: 2_048,
     show: ({ query, env }) => {
-      const asked = (query.get("q") ?? "").trim().slice(0, 512);
+      const asked = [...(query.get("q") ?? "").trim()].slice(0, 512).join("");
       const of = (path: string) => ({ redirect: `${path}${path.includes("?") ? "&" : "?"}env=${env}` });
       const text = encodeURIComponent(asked);
       if (/^0x[0-9a-fA-F]{64}$/.test(asked) || /^0\.0\.\d+[@-]\d+[.-]\d+$/.test(asked)) return of(`/tx/${text}`);

@@ -63,7 +63,7 @@ function readAsked({ query, env }: Visit): Asked {
     throw new ApiError("bad_request", "days must be a whole number.", { body: { field: "days" } });
   return {
     env,
-    network: query.get("network") || undefined,
+    network: query.get("network")?.replaceAll("\0", "").slice(0, 100) || undefined,
     days: days === "" ? daysUsually : Math.min(365, Math.max(1, Number(days))),
     withoutSelf: query.get("self") === "hide",
   };

@@ -91,7 +91,7 @@ const orderNames: Readonly<Record<ResourceOrder, string>> = {
 };
 
 const resourcesQuery = {
-  q: text(200, "Words to look for."),
+  q: text(512, "Words to look for."),
   network: text(100, "CAIP-2 id."),
   price: oneOf(priceNames, "The highest price, USDC."),
   sort: oneOf(resourceOrders, "What comes first."),

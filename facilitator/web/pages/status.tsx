@@ -83,7 +83,7 @@ function StatusBody({ seen, days, visit, feePayers, environments }: BodyProps) {
       <Days seen={seen} days={days} />
       <StatusFigures seen={seen} days={days} />
       <Incidents outages={seen.outages} />
-      <EmbeddedBadge visit={visit} />
+      <EmbeddedBadge visit={visit} environments={environments} />
     </div>
   );
 }
@@ -151,7 +151,8 @@ function StatusFigures({ seen, days }: { seen: Status; days: number }) {
 }
 
 /** The badge for others' pages, and the HTML that shows it. */
-function EmbeddedBadge({ visit }: { visit: Visit }) {
+function EmbeddedBadge({ visit, environments }: Pick<BodyProps, "visit" | "environments">) {
+  const [page, picture] = ["/status", "/status.svg"].map((path) => visit.origin + inEnv(path, visit.env, environments));
   return (
     <div class="stack stack-3" id="badge">
       <h2>Badge</h2>
@@ -161,7 +162,7 @@ function EmbeddedBadge({ visit }: { visit: Visit }) {
         <Code
           id="badge-code"
           title="HTML"
-        >{`<a href="${visit.origin}/status"><img src="${visit.origin}/status.svg" alt="x402 facilitator status"></a>`}</Code>
+        >{`<a href="${page}"><img src="${picture}" alt="x402 facilitator status"></a>`}</Code>
       </Disclosure>
     </div>
   );

@@ -26,6 +26,7 @@ import { RecordTable } from "../record-table.tsx";
 import { networkName } from "../words.tsx";
 
 const csvPagesMax = 10;
+const csvRowsMax = (csvPagesMax * 100).toLocaleString("en-US");
 
 /** What pages of the public record read from. */
 export interface ReadNeeds extends TransactionsNeeds {
@@ -114,7 +115,10 @@ function Listed({ visit, listed, networks, to }: ListedProps) {
       <div class="row between row-4">
         <div class="grow">
           <h1>Settlements</h1>
-          <p class="dim small">Every payment that was settled, failed or was refused here, newest first.</p>
+          <p class="dim small">
+            Every payment that was settled, failed or was refused here, newest first. The CSV has the newest{" "}
+            {csvRowsMax} that have ended.
+          </p>
         </div>
         <ButtonLink href={csv} icon="download">
           CSV

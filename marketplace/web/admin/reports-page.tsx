@@ -43,6 +43,14 @@ export function reportsPage({ db }: { readonly db: Database }): Page {
                   ]}
                 />
               </div>
+              {refusal && isLate(reports, refusal) && (
+                <>
+                  <RefusedNote refusal={refusal} />
+                  {refusal.value("note") && (
+                    <p class="result-text">Your note, which is not kept: {refusal.value("note")}</p>
+                  )}
+                </>
+              )}
               {reports.length === 0 && (
                 <Empty icon="check" under="h2" title={all ? "No reports yet" : "No open reports"}>
                   What visitors say with “Report this agent” stands here until it is resolved.
@@ -57,7 +65,8 @@ export function reportsPage({ db }: { readonly db: Database }): Page {
       },
       acts: {
         resolve: async ({ operator }, form) => {
-          await resolveReportAs(db, operator, form.get("id") ?? "", { note: form.get("note") || undefined });
+          const note = form.get("note") || undefined;
+          await resolveReportAs(db, operator, form.get("id") ?? "", { note }, { ifOpen: true });
           return { redirect: "/admin/reports?done=resolved" };
         },
         unshare: async ({ operator }, form) => {
@@ -67,6 +76,12 @@ export function reportsPage({ db }: { readonly db: Database }): Page {
       },
     },
   );
+}
+
+/** Whether the form that was refused is on the page no more: its report is resolved, or listed no more. */
+function isLate(reports: readonly Report[], refusal: Refusal): boolean {
+  const report = reports.find(({ id }) => id === refusal.value("id"));
+  return !report || (refusal.act === "resolve" && report.resolved_at !== null);
 }
 
 function ReportCard({ report, refusal }: { report: Report; refusal: Refusal | undefined }) {

@@ -85,7 +85,7 @@ function FreeCard({ tried }: { tried: Tried }) {
   const { detail, agent } = tried.shown;
   const isOpen = detail.per_call !== null || tried.viewer?.account !== undefined;
   return (
-    <section class="card" aria-labelledby="pay-title">
+    <section class="card pay" aria-labelledby="pay-title">
       <div class="card-body stack stack-3">
         <h2 class="vh" id="pay-title">
           Run

@@ -47,7 +47,7 @@ export async function runPosted(
   form: URLSearchParams,
 ): Promise<FormState> {
   const values = inputOfForm(fieldsOf(shown.detail), form);
-  const method: PaymentMethod = form.get("by") === "terminal" ? "terminal" : "credits";
+  const method = methodIn(form);
   try {
     const told = await runOnce(context, shown, visit, { form, values });
     // Under the same name it is asked for again, not run again.
@@ -77,6 +77,9 @@ async function runOnce(
     if (!outcome.success) return { outcome: "failed", runId, error: outcome.error };
     return { outcome: "success", runId, output: outcome.output, paid: "Free." };
   }
+  if (detail.price_credits > 0 && methodIn(form) !== "credits") {
+    throw new ApiError("bad_request", "Nothing was charged. Choose credits to run it on this page as it is.");
+  }
   await admitAccountChange(context.db, account);
   const asked = { agent: detail.agent, input: values, maxCredits: priceAgreed(form) };
   const idempotencyKey = readIdempotencyKey(`form-${form.get("request") || randomUUID()}`);
@@ -88,6 +91,11 @@ async function runOnce(
     return { outcome, runId, error: result.error ?? "It gave no result." };
   }
   return { outcome: "success", runId, output, paid: `Paid ${creditsOf(used)}. ${creditsOf(left)} left.` };
+}
+
+function methodIn(form: URLSearchParams): PaymentMethod {
+  const by = form.get("by");
+  return by === "terminal" || by === "wallet" ? by : "credits";
 }
 
 /** The price that the form showed. */

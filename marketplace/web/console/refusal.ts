@@ -58,3 +58,8 @@ export function wholeNumber(form: URLSearchParams, field: string): number | unde
   if (/^\d{1,15}$/.test(text)) return value;
   throw new ApiError("invalid_value", `"${field}" must be a whole number.`, { body: { field } });
 }
+
+/** What a form asks for is so already: nothing was changed, and no page says that it was. */
+export function unchanged(field: string, message: string): ApiError {
+  return new ApiError("invalid_value", `"${field}" ${message}.`, { body: { field } });
+}

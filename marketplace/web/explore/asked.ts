@@ -10,7 +10,7 @@ export interface Asked {
   /** The parameters that say something, as the API takes them. */
   readonly parameters: ReadonlyMap<string, string>;
   readonly query: ListQuery;
-  /** What is wrong with a parameter; the query is then without any. */
+  /** What is wrong with a parameter; the query is then without that. */
   readonly problem: string | undefined;
 }
 
@@ -28,8 +28,22 @@ export function readAsked(search: URLSearchParams, agentsAPage: number): Asked {
     return { parameters, query: queryOf(parameters, agentsAPage), problem: undefined };
   } catch (error) {
     if (!(error instanceof ApiError) || error.code !== "bad_request") throw error;
-    return { parameters, query: queryOf(new Map(), agentsAPage), problem: error.message };
+    return { parameters, query: queryOf(readable(parameters, agentsAPage), agentsAPage), problem: error.message };
   }
+}
+
+/** Those that can be read by themselves; two prices that exclude each other are both left out. */
+function readable(parameters: ReadonlyMap<string, string>, agentsAPage: number): ReadonlyMap<string, string> {
+  const canBeRead = (...some: ReadonlyArray<[string, string]>) => {
+    try {
+      queryOf(new Map(some), agentsAPage);
+      return true;
+    } catch {
+      return false;
+    }
+  };
+  const each = [...parameters].filter(([name, value]) => name !== "cursor" && canBeRead([name, value]));
+  return new Map(canBeRead(...each) ? each : each.filter(([name]) => !name.endsWith("_price")));
 }
 
 /** Without words there is no best match: the agents that run most come first. */

@@ -152,14 +152,15 @@ function Connectors({ asked: { query }, counts }: Part) {
   );
 }
 
-function Prices({ asked: { query } }: Pick<Part, "asked">) {
+/** As they were typed, also where they cannot be. */
+function Prices({ asked: { parameters } }: Pick<Part, "asked">) {
   return (
     <fieldset class="stack stack-2">
       <legend class="label">Price of one run</legend>
       <div class="row row-tight">
-        <Price name="min_price" label="From" empty="0" value={query.min_price} />
+        <Price name="min_price" label="From" empty="0" value={parameters.get("min_price")} />
         <span class="faint">to</span>
-        <Price name="max_price" label="To" empty="any" value={query.max_price} />
+        <Price name="max_price" label="To" empty="any" value={parameters.get("max_price")} />
       </div>
       <p class="help">Credits. One is a cent.</p>
     </fieldset>
@@ -171,7 +172,7 @@ interface PriceProps {
   readonly label: string;
   /** What an empty field stands for. */
   readonly empty: string;
-  readonly value: number | undefined;
+  readonly value: string | undefined;
 }
 
 function Price({ name, label, empty, value }: PriceProps) {

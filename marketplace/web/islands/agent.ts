@@ -30,8 +30,7 @@ function start(form: HTMLFormElement): void {
     keepTried(agent, values);
   };
   form.addEventListener("input", refresh);
-  document.querySelector("[data-reset]")?.addEventListener("click", (event) => {
-    event.preventDefault();
+  onReset(() => {
     writeInput(form, example);
     clearFieldErrors(form);
     refresh();
@@ -42,6 +41,7 @@ function start(form: HTMLFormElement): void {
     isBusy = true;
     busy(form, true);
     clearFieldErrors(form);
+    keepTried(agent, readInput(form));
     // On a narrow screen the result is below the form, out of sight.
     if (matchMedia("(max-width: 60rem)").matches) byId("outcome")?.scrollIntoView({ block: "start" });
     await work().catch((error: unknown) => tellFailure(paying, error));
@@ -52,10 +52,12 @@ function start(form: HTMLFormElement): void {
 
   form.addEventListener("submit", (event) => {
     event.preventDefault();
-    if (chosenPaymentMethod(form) === "wallet") return pay();
-    if (signedIn !== undefined) void press(() => runWithCredits(paying));
-    else if (price.credits > 0) showWayToPay(form);
-    else if (payUrl) void press(() => runFree(form, payUrl, outcome));
+    const method = chosenPaymentMethod(form);
+    if (method === "wallet") return pay();
+    const isPaid = price.credits > 0;
+    if (signedIn !== undefined && !(isPaid && method === "terminal")) void press(() => runWithCredits(paying));
+    else if (!isPaid && payUrl) void press(() => runFree(form, payUrl, outcome));
+    else showWayToPay(form);
   });
   const pay = () => {
     const { wallet, network } = panel;
@@ -66,12 +68,28 @@ function start(form: HTMLFormElement): void {
   };
   form.querySelector("[data-run=wallet]")?.addEventListener("click", pay);
 
+  goOn(paying, { isSignedIn: signedIn !== undefined, refresh });
+}
+
+/** Goes on with what was under way when the page was left, or shows after a reload what was run. */
+function goOn(paying: Paying, { isSignedIn, refresh }: { isSignedIn: boolean; refresh: () => void }): void {
+  const { form, agent, outcome } = paying;
   const { payment, run } = findKept(agent);
   const answer = isReload() ? findAnswer(agent) : undefined;
-  if (payment || run) writeInput(form, (payment ?? run)?.input ?? {});
-  if (payment) void press(() => resume(paying, payment));
-  else if (run && signedIn !== undefined) void press(() => finishRun(paying, run, true));
+  if (payment || run) {
+    writeInput(form, (payment ?? run)?.input ?? {});
+    refresh();
+  }
+  if (payment) paying.press(() => resume(paying, payment));
+  else if (run && isSignedIn) paying.press(() => finishRun(paying, run, true));
   else if (answer) outcome.show(answer);
+}
+
+function onReset(reset: () => void): void {
+  document.querySelector("[data-reset]")?.addEventListener("click", (event) => {
+    event.preventDefault();
+    reset();
+  });
 }
 
 /** Where the page cannot pay this way, it scrolls to what can be done instead. */

@@ -71,9 +71,9 @@ function savesOf(form: HTMLFormElement) {
   let lastAt = 0;
   let work: Promise<unknown> = Promise.resolve();
 
-  const soon = (ms: number) => {
+  const soon = (ms: number, pressed = "save") => {
     window.clearTimeout(timer);
-    timer = window.setTimeout(() => void press("save"), Math.max(ms, lastAt + betweenSavesMs - Date.now()));
+    timer = window.setTimeout(() => void press(pressed), Math.max(ms, lastAt + betweenSavesMs - Date.now()));
   };
   const press = (pressed: string, focus?: string): Promise<unknown> => {
     window.clearTimeout(timer);
@@ -93,8 +93,8 @@ function savesOf(form: HTMLFormElement) {
     isSaving = false;
     if (!answer || status === 429 || status >= 500) {
       isDirty = true;
-      say("Not saved: no answer. Trying again.");
-      return soon(againAfterMs);
+      say(notDone(pressed, status));
+      return soon(againAfterMs, pressed === "type" ? "type" : "save");
     }
     const { activeElement: active } = document;
     if (!swapIn(answer, { pressed, posted, focused, notes: pressed !== "save" || !isConflict() })) {
@@ -162,6 +162,14 @@ const isSecret = (target: Element) => target.matches("#at-secrets input:not([typ
 const isSecretName = (name: string) => name.startsWith("k.") || name === "secret_name" || name === "secret_value";
 const isWritingSecret = () => document.activeElement !== null && isSecret(document.activeElement);
 const isBuyersForm = (target: Element) => target.closest("#build-preview") !== null;
+
+/** What is written is posted again; a button is not pressed for somebody who may have gone on. */
+function notDone(pressed: string, status: number): string {
+  const why = status === 429 ? "too many changes in a minute" : "no answer";
+  return pressed === "save" || pressed === "type"
+    ? `Not saved: ${why}. Trying again.`
+    : `Not done: ${why}. Press the button again.`;
+}
 
 function say(text: string): void {
   const line = document.getElementById("build-saved");

@@ -11,10 +11,10 @@ const typingPauseMs = 180;
 function searchAsTyped(form: HTMLFormElement): void {
   let asked: XMLHttpRequest | undefined;
   let timer = 0;
-  const search = () => {
+  const search = (tells: boolean) => {
     window.clearTimeout(timer);
     asked?.abort();
-    if (!form.checkValidity()) return;
+    if (!(tells ? form.reportValidity() : form.checkValidity())) return;
     const address = addressOf(form);
     if (address === window.location.pathname + window.location.search) return;
     asked = ask(address);
@@ -26,13 +26,13 @@ function searchAsTyped(form: HTMLFormElement): void {
       window.clearTimeout(timer);
       // Its answer would put an order that was just chosen back.
       asked?.abort();
-      timer = window.setTimeout(search, isTyped ? typingPauseMs : 0);
+      timer = window.setTimeout(() => search(!isTyped), isTyped ? typingPauseMs : 0);
     });
   }
   form.addEventListener("submit", (event) => {
     if (!form.checkValidity()) return;
     event.preventDefault();
-    search();
+    search(true);
     closeFilters();
   });
 }

@@ -140,7 +140,7 @@ export function Confirmation({ token, next }: { token: string; next: string }) {
   );
 }
 
-export function LinkSent({ email, link }: { email: string; link: string | undefined }) {
+export function LinkSent({ email, link, again }: { email: string; link: string | undefined; again: string }) {
   return (
     <SignInBox title="Look at your mail">
       {link === undefined ? (
@@ -158,7 +158,7 @@ export function LinkSent({ email, link }: { email: string; link: string | undefi
       )}
       <p class="small dim">
         Nothing there?{" "}
-        <a class="link" href="/sign-in">
+        <a class="link" href={again}>
           Ask for another
         </a>
         ; the newest link is the one that works.

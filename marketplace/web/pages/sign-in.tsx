@@ -4,6 +4,7 @@ import { ApiError } from "../../../shared/errors.ts";
 import { parse } from "../../parse.ts";
 import { emailRequest, enterAtProvider, enterByLink, nextOf, sendLink } from "../../sign-in/enter.ts";
 import { demoWalletPath } from "../demo-wallet.ts";
+import { signInPath } from "../layout.tsx";
 import type { Page, Shown, View, Visit } from "../page.ts";
 import { SignInBox } from "../sign-in-box.tsx";
 import { type Asked, Confirmation, LinkSent, type Problem, type SignInNeeds, Ways } from "./sign-in-forms.tsx";
@@ -63,7 +64,7 @@ async function enterBy(
   if (way === "provider") return onwardTo(await enterAtProvider(needs, request, response, next));
   const { email } = parse(emailRequest, { email: form.get("email") ?? "" }, "bad_request");
   const link = await sendLink(needs, request, email, next);
-  return viewOf(<LinkSent email={email} link={link} />);
+  return viewOf(<LinkSent email={email} link={link} again={signInPath(next)} />);
 }
 
 /** Not by a redirect: a form's policy would have to name every address that the provider's own sign-in goes by. */

@@ -63,6 +63,8 @@ interface State {
   readonly drawn?: Drawn;
   readonly problem?: Problem;
   readonly status?: number;
+  /** What it was asked under, where it is made, and to be asked for again. */
+  readonly requestName?: string | undefined;
 }
 
 /** A visitor who can pay with nothing but a free try does not upload a picture when none is left. */
@@ -81,8 +83,18 @@ async function refused(context: WorkbenchNeeds, visit: Visit, values: Values, er
   if (!(error instanceof ApiError) || error.code === "internal") throw error;
   const retryAfter = error.headers["retry-after"];
   if (retryAfter !== undefined) visit.response.setHeader("retry-after", retryAfter);
-  const problem = { title: "Nothing was drawn, and nothing was charged.", message: error.message };
-  return view(context, visit, { values, problem, status: error.status });
+  const { status, message } = error;
+  if (error.body.charged === true) {
+    const title = "It is drawn and paid for, and not here yet. Press again for the same.";
+    return view(context, visit, {
+      values,
+      problem: { title, message },
+      status,
+      requestName: text(values, "request_name"),
+    });
+  }
+  const problem = { title: "Nothing was drawn, and nothing was charged.", message };
+  return view(context, visit, { values, problem, status });
 }
 
 async function made(context: WorkbenchNeeds, visit: Visit, form: FormData): Promise<Drawn> {
@@ -115,7 +127,11 @@ function drawing(form: FormData) {
   return { product: request.hd ? ("svg-generate-hd" as const) : ("svg-generate" as const), request };
 }
 
-async function view(context: WorkbenchNeeds, visit: Visit, { values, drawn, problem, status }: State): Promise<View> {
+async function view(
+  context: WorkbenchNeeds,
+  visit: Visit,
+  { values, drawn, problem, status, requestName }: State,
+): Promise<View> {
   const { config, db } = context;
   const { viewer, assets, request } = visit;
   const [left, payable] = await Promise.all([
@@ -148,7 +164,7 @@ async function view(context: WorkbenchNeeds, visit: Visit, { values, drawn, prob
             payees={payees}
             sample={assets.url("lighthouse.webp")}
             values={values}
-            requestName={randomUUID()}
+            requestName={requestName || randomUUID()}
           />
           <div
             class="bench-out"

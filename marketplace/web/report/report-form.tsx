@@ -14,9 +14,13 @@ export interface Filled {
 
 export const emptyForm: Filled = { reason: "", text: "", email: "" };
 
-/** What of a posted form is a report. */
+/** What of a posted form is a report; a line ends in it as it does where its length is counted. */
 export function saidIn(form: URLSearchParams): Omit<Filled, "refusal"> {
-  return { reason: form.get("reason") ?? "", text: form.get("text") ?? "", email: form.get("email") ?? "" };
+  return {
+    reason: form.get("reason") ?? "",
+    text: (form.get("text") ?? "").replaceAll("\r\n", "\n"),
+    email: form.get("email") ?? "",
+  };
 }
 
 /** Each of 2,000 characters may be three bytes, each written as %XX. */

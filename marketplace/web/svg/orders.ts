@@ -38,7 +38,7 @@ export function drawOrder(form: Values): object {
 
 export function text(form: Values, name: string): string | undefined {
   const value = form.get(name);
-  return typeof value === "string" && value.trim() !== "" ? value.trim() : undefined;
+  return typeof value === "string" && value.trim() !== "" ? value.trim().replaceAll("\r\n", "\n") : undefined;
 }
 
 function given(form: Values, name: string, field: string): object {

@@ -133,13 +133,13 @@ describe("closing an account", () => {
     expect(page.html).toContain("50 credits and 0 earned are lost");
     expect(page.html).toContain("1 agent goes");
     expect(page.html).toContain("1 draft of an agent is lost");
-    const wrong = await person.post(`${path}/close`, { act: "close", handle: "other", give_up_credits: "yes" });
+    const wrong = await person.post(`${path}/close`, { act: "close", handle: "other", give_up_credits: "50" });
     expect([
       wrong.status,
       wrong.html.includes("be the account&#39;s own") || wrong.html.includes("account's own"),
     ]).toEqual([422, true]);
     expect((await person.post(`${path}/close`, { act: "close", handle: person.handle })).status).toBe(409);
-    const closed = await person.post(`${path}/close`, { act: "close", handle: person.handle, give_up_credits: "yes" });
+    const closed = await person.post(`${path}/close`, { act: "close", handle: person.handle, give_up_credits: "50" });
     expect([closed.status, closed.location]).toEqual([303, "/settings/closed"]);
     expect((await person.get(path)).location).toMatch(/^\/sign-in/);
     const { rows: left } = await market.context.db.query("select from agent_drafts where account_id = $1", [
@@ -157,7 +157,7 @@ describe("closing an account", () => {
     const { db } = market.context;
     const account = await accountByHandle(db, person.handle);
     const agent = await publishAgent(market.context, account, "mine", echoAgent);
-    const close = () => person.post(`${path}/close`, { act: "close", handle: person.handle, give_up_credits: "yes" });
+    const close = () => person.post(`${path}/close`, { act: "close", handle: person.handle, give_up_credits: "50" });
     await db.query(
       `insert into debts (network, payment_key, agent_id, transaction_id, asset, amount)
        select 'eip155:8453', $1, id, '0x1', 'usdc', '1' from agents where account_id = $1 and slug = 'mine'`,

@@ -13,7 +13,7 @@ import type { SignIn } from "../../../sign-in/sign-in.ts";
 import { listWaysIn, removeWayIn, renamePasskey } from "../../../sign-in/ways-in.ts";
 import type { Page } from "../../page.ts";
 import { type AccountVisit, type ConsoleView, consolePage, done } from "../console-page.tsx";
-import type { Refusal } from "../refusal.ts";
+import { type Refusal, unchanged } from "../refusal.ts";
 import { RefusedNote } from "../refused-note.tsx";
 import { LinkSent } from "./change-email.tsx";
 import { CloseCard, DataCard } from "./data-and-closing.tsx";
@@ -48,7 +48,9 @@ export function accountPage(needs: Needs): Page {
     show: (visit, refusal) => shown(needs, visit, refusal),
     acts: {
       rename: async ({ account }, form) => {
-        await renameAccount(db, account, form.get("handle") ?? "");
+        const handle = form.get("handle") ?? "";
+        if (handle.trim().toLowerCase() === account.handle) throw unchanged("handle", "is your handle already");
+        await renameAccount(db, account, handle);
         return done(path, "renamed");
       },
       "remove-way": async ({ viewer }, form) => {
@@ -91,13 +93,14 @@ async function shown(
     readClosing(db, account),
   ]);
   const { host } = new URL(config.publicUrl);
+  const takesAddress = fresh && ways.some(({ kind, works }) => kind === "email" && works);
   return {
     title: "Account",
     islands: signIn.ways.passkey && fresh ? ["add-passkey.js"] : [],
     lede: "Who you are here, how you get in, and how you leave.",
     body: (
       <>
-        <RefusedNote refusal={refusal} fields={["handle", "email"]} />
+        <RefusedNote refusal={refusal} fields={takesAddress ? ["handle", "email"] : ["handle"]} />
         <HandleCard handle={account.handle} host={host} liveAgents={closing.live_agents} refusal={refusal} />
         <WaysIn
           ways={ways}

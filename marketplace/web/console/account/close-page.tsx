@@ -29,8 +29,8 @@ export function closeAccountPage({ db }: { readonly db: Database }): Page {
       }),
       acts: {
         close: async ({ account }, form) => {
-          const givesUpCredits = form.get("give_up_credits") === "yes";
-          await closeOwnAccount(db, account, { handle: form.get("handle") ?? "", givesUpCredits });
+          const [given = "0"] = /^\d{1,18}$/.exec(form.get("give_up_credits") ?? "") ?? [];
+          await closeOwnAccount(db, account, { handle: form.get("handle") ?? "", creditsGivenUp: BigInt(given) });
           return { redirect: closedPath };
         },
       },
@@ -79,7 +79,7 @@ function Asked({ handle, closing, refusal }: AskedProps) {
           {left > 0n && (
             <Choice
               name="give_up_credits"
-              value="yes"
+              value={String(left)}
               label={`I give up ${creditsOf(left)}`}
               help="Spend them first, if you can: earned credits become spendable under Credits."
               required

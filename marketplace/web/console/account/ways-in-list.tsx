@@ -119,7 +119,7 @@ function Way({ way, isFresh, refusal }: { way: WayIn } & Pick<WaysInProps, "isFr
           <ChangeEmail refusal={refusal} />
         </div>
       )}
-      {kind === "passkey" && <Rename id={id} name={way.name} label={`New name of ${name}`} />}
+      {kind === "passkey" && <Rename id={id} name={way.name} label={`New name of ${name}`} refusal={refusal} />}
       {canGo && (isFresh || kind !== "passkey") && (
         <form class="row row-tight" method="post" action="/settings/account">
           <input type="hidden" name="act" value="remove-way" />
@@ -133,17 +133,18 @@ function Way({ way, isFresh, refusal }: { way: WayIn } & Pick<WaysInProps, "isFr
   );
 }
 
-function Rename({ id, name, label }: { id: string; name: string; label: string }) {
+function Rename({ id, name, label, refusal }: RenameProps) {
+  const refused = refusal?.act === "rename-way" && refusal.value("id") === id ? refusal : undefined;
   return (
     <div class="way-rename">
-      <Disclosure summary="Rename">
+      <Disclosure summary="Rename" open={refused !== undefined}>
         <form class="row row-tight" method="post" action="/settings/account">
           <input type="hidden" name="act" value="rename-way" />
           <input type="hidden" name="id" value={id} />
           <input
             class="input input-sm"
             name="name"
-            value={name}
+            value={refused?.value("name") ?? name}
             aria-label={label}
             required
             maxLength={passkeyNameMax}
@@ -154,4 +155,11 @@ function Rename({ id, name, label }: { id: string; name: string; label: string }
       </Disclosure>
     </div>
   );
+}
+
+interface RenameProps {
+  readonly id: string;
+  readonly name: string;
+  readonly label: string;
+  readonly refusal: Refusal | undefined;
 }

@@ -13,7 +13,7 @@ import type { Redirect } from "../../page.ts";
 import { done } from "../console-page.tsx";
 import { isForForm } from "../refusal.ts";
 import type { Before, EditorNeeds, Tried } from "./editor-state.ts";
-import { changedFields, draftOfForm, type FieldChange, refusedSecretIn } from "./form-draft.ts";
+import { changedFields, draftOfForm, type FieldChange, lostSecretIn, refusedSecretIn } from "./form-draft.ts";
 import { previewFields } from "./shown-draft.ts";
 
 /** The editor after its form was posted: what is in it is saved first, whatever was pressed. */
@@ -24,22 +24,21 @@ export async function edit(
   form: URLSearchParams,
 ): Promise<Redirect | Edited> {
   const pressed = form.get("do") ?? "save";
-  const written = writtenIn(form, pressed);
-  if (pressed === "copy") {
-    const copy = await keepAsCopy(needs, owner, slug, written);
-    return done(`/build/${copy}`, "copied");
-  }
   const revision = (pressed === "over" && form.get("over")) || (form.get("revision") ?? "");
+  const written = { ...writtenIn(form, pressed), revision };
+  const refusedSecret = refusedSecretIn(form);
+  if (pressed === "copy" && !refusedSecret) return copied(needs, owner, slug, written);
   const kept = await readDraft(needs, owner, slug);
   const tried: Tried = { values: inputOfForm(previewFields(written.definition), form) };
+  if (pressed === "copy") return conflicting(owner, kept, written, { tried, refusedSecret });
   try {
-    await keepIfChanged(needs, owner, kept, { ...written, revision });
+    await keepIfChanged(needs, owner, kept, written);
   } catch (error) {
     if (!isConflict(error)) throw error;
-    return conflicting(owner, await readDraft(needs, owner, slug), { ...written, revision }, tried);
+    const saved = await readDraft(needs, owner, slug);
+    return conflicting(owner, saved, written, { tried, refusedSecret: lostSecretIn(form) });
   }
   const draft = await readDraft(needs, owner, slug);
-  const refusedSecret = refusedSecretIn(form);
   if (refusedSecret) return { draft, before: { tried, refusedSecret } };
   if (pressed === "publish") return publish(needs, owner, draft, tried);
   if (pressed !== "try") return { draft, before: { tried } };
@@ -85,10 +84,19 @@ async function keepIfChanged(
 }
 
 /** What was typed stays in the form, under the state that it was made of. */
-function conflicting(owner: Account, saved: Draft, written: Written & { revision: string }, tried: Tried): Edited {
+function conflicting(owner: Account, saved: Draft, written: Written & { revision: string }, before: Before): Edited {
   const mine: Draft = { ...saved, definition: written.definition, revision: written.revision };
   const lines = lineDiff(definitionYaml(owner, saved.slug, saved), definitionYaml(owner, saved.slug, mine));
-  return { draft: mine, before: { tried, conflict: { revision: saved.revision, lines } } };
+  return { draft: mine, before: { ...before, conflict: { revision: saved.revision, lines } } };
+}
+
+/** Secrets that were kept before stay with the draft that they were typed for. */
+async function copied(needs: EditorNeeds, owner: Account, slug: string, written: Written): Promise<Redirect> {
+  const copy = await keepAsCopy(needs, owner, slug, written);
+  // What it is a copy of may be gone by now.
+  const { secretNames } = await readDraft(needs, owner, slug).catch(() => ({ secretNames: [] }));
+  const isBare = secretNames.some((name) => written.secrets[name] === undefined);
+  return done(`/build/${copy}`, isBare ? "copied-bare" : "copied");
 }
 
 async function publish(needs: EditorNeeds, owner: Account, draft: Draft, tried: Tried): Promise<Redirect | Edited> {

@@ -9,11 +9,11 @@ import { moveDraft } from "../../../drafts/move-draft.ts";
 import { admitAccountChange, admitDraftSave } from "../../../sign-in/require-session.ts";
 import type { Page } from "../../page.ts";
 import { type AccountVisit, type ConsoleView, consolePage, done } from "../console-page.tsx";
-import { type Refusal, wholeNumber } from "../refusal.ts";
+import { type Refusal, unchanged, wholeNumber } from "../refusal.ts";
 import { edit } from "./edit.ts";
 import { type Before, type EditorNeeds, readEditor } from "./editor-state.ts";
 import { EditorView } from "./editor-view.tsx";
-import { definitionInForm } from "./form-draft.ts";
+import { definitionInForm, lostSecretIn } from "./form-draft.ts";
 
 const here = ({ params }: AccountVisit) => `/build/${params.slug}`;
 const slugOf = ({ params }: AccountVisit) => params.slug ?? "";
@@ -33,6 +33,7 @@ export function editorPage(needs: EditorNeeds): Page {
       taken: "The text is the draft now.",
       discarded: "The changes are thrown away.",
       copied: "What you had is a draft of its own.",
+      "copied-bare": "What you had is a draft of its own. Secrets that were set before are not in it: set them again.",
       moved: "It has its new address.",
     },
     show: async (visit, refusal) => {
@@ -65,6 +66,7 @@ export function editorPage(needs: EditorNeeds): Page {
       },
       move: async (visit, form) => {
         const asked = { revision: revisionIn(form), to: form.get("slug") ?? "" };
+        if (asked.to.trim().toLowerCase() === slugOf(visit)) throw unchanged("slug", "is its address already");
         return done(`/build/${await moveDraft(needs, visit.account, slugOf(visit), asked)}`, "moved");
       },
       discard: async (visit, form) => {
@@ -113,7 +115,10 @@ function saidOf(refusal: Refusal | undefined): Before {
   if (refusal?.act === "move") {
     return { refusedMove: { slug: refusal.value("slug") ?? "", problem: refusal.sentence } };
   }
-  if (refusal?.act !== "yaml") return { problem: refusal?.sentence };
+  if (refusal && refusal.act !== "yaml") {
+    return { problem: refusal.sentence, refusedSecret: lostSecretIn(refusal.form) };
+  }
+  if (!refusal) return {};
   return { refusedYaml: { text: refusal.value("yaml") ?? "", problem: refusal.sentence } };
 }
 

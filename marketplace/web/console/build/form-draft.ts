@@ -130,6 +130,13 @@ export function refusedSecretIn(form: URLSearchParams): RefusedSecret | undefine
   return { name, problem: name === "" ? "Give the secret a name." : `${rule} The secret is not kept yet.` };
 }
 
+/** What is said of secrets in a form that was not kept, since no page shows them again. */
+export function lostSecretIn(form: URLSearchParams): RefusedSecret | undefined {
+  const isTyped = [...form].some(([key, value]) => value !== "" && (key === "secret_value" || key.startsWith("k.")));
+  if (!isTyped) return undefined;
+  return { name: newSecretName(form), problem: "The secrets that you typed are not kept: type them again." };
+}
+
 export interface RefusedSecret {
   readonly name: string;
   readonly problem: string;

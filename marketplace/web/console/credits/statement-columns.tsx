@@ -6,6 +6,7 @@ import { noFigure } from "../../../../shared/page/figures.ts";
 import type { Column } from "../../../../shared/page/table.tsx";
 import { effectOf } from "../../../credits/statement.ts";
 import type { AccountStatement } from "../../../credits/statement-totals.ts";
+import { historyDays } from "../../../history-days.ts";
 import { explorerOf, NetworkMark } from "../../agent/networks.tsx";
 import type { StatementAsked } from "./asked.ts";
 
@@ -104,18 +105,21 @@ function Agent({ address }: { address: string | null }) {
   );
 }
 
-function byOf({ kind, key }: Posting): string {
+function byOf({ kind, key, created_at: at }: Posting): string {
   if (kind !== "hold" && kind !== "release") return noFigure;
-  return key?.name ?? "Website";
+  return key?.name ?? (mayBeForgotten(at) ? noFigure : "Website");
 }
 
-function proofOf({ run_id: runId, payment, id }: Posting, linksRuns: boolean): ComponentChildren {
+/** Which key asked is known, and a run's page is there, as long as the run is kept. */
+const mayBeForgotten = (at: string) => Date.parse(at) < Date.now() - historyDays * 86_400_000;
+
+function proofOf({ run_id: runId, payment, id, created_at: at }: Posting, linksRuns: boolean): ComponentChildren {
   if (payment) {
     const { network, transaction } = payment;
     return <Hash short value={transaction} label="Copy transaction" href={explorerOf(network, transaction)} />;
   }
   const shown = runId ?? id;
-  if (runId && linksRuns) {
+  if (runId && linksRuns && !mayBeForgotten(at)) {
     return (
       <a class="link mono" href={`/runs/${runId}`} title={runId}>
         {cut(shown)}

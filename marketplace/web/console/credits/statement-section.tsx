@@ -6,6 +6,7 @@ import { Select } from "../../../../shared/page/field.tsx";
 import { Pagination } from "../../../../shared/page/pagination.tsx";
 import { Table } from "../../../../shared/page/table.tsx";
 import type { AccountStatement } from "../../../credits/statement-totals.ts";
+import { historyDays } from "../../../history-days.ts";
 import { lastMonths, monthName, type StatementAsked } from "./asked.ts";
 import { statementColumns } from "./statement-columns.tsx";
 import { TotalsLine } from "./totals-line.tsx";
@@ -26,7 +27,9 @@ export function StatementSection({ statement, asked, keys, linksRuns }: Statemen
       <Card id="statement-rows" bare>
         {postings.length === 0 ? (
           <Empty icon="coins" title={asked.isFiltered ? "No posting fits these filters" : "Nothing moved in this time"}>
-            Purchases, runs, sales and moves stand here, each with the balance after it.
+            {asked.key || asked.about
+              ? `Which key and agent a posting is of is known for ${historyDays} days, as its run is.`
+              : "Purchases, runs, sales and moves stand here, each with the balance after it."}
           </Empty>
         ) : (
           <Table label="Postings" rows={postings} columns={statementColumns({ hasEarned, linksRuns, asked })} />

@@ -3,6 +3,7 @@ import { figures as format } from "../../../../shared/page/figures.ts";
 import { Table } from "../../../../shared/page/table.tsx";
 import { Time } from "../../../../shared/page/time.tsx";
 import type { CreatorFigures } from "../../../agents/creator-figures.ts";
+import { historyDays } from "../../../history-days.ts";
 
 /** Why runs failed, as buyers were told, each cause with its newest run. */
 export function Failures({ figures: { failures, failed, runs } }: { figures: CreatorFigures }) {
@@ -16,8 +17,12 @@ export function Failures({ figures: { failures, failed, runs } }: { figures: Cre
       </div>
       {failures.length === 0 ? (
         <div class="empty">
-          <h3>No failure</h3>
-          <p>What buyers are told when a run fails will stand here.</p>
+          <h3>{failed === 0 ? "No failure" : `No failure in the last ${historyDays} days`}</h3>
+          <p>
+            {failed === 0
+              ? "What buyers are told when a run fails will stand here."
+              : `What buyers were told is kept for ${historyDays} days.`}
+          </p>
         </div>
       ) : (
         <Table

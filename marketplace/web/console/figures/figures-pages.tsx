@@ -8,11 +8,13 @@ import { figuresQuery, readCreatorFigures } from "../../../agents/creator-figure
 import { type OwnModelNeeds, ownModelState } from "../../../agents/own-model-state.ts";
 import { setModelBudget } from "../../../models/budget.ts";
 import { readQuery } from "../../../query.ts";
+import { readExamples, removeExample } from "../../../runs/agent-examples.ts";
 import type { Page } from "../../page.ts";
 import { consolePage, done } from "../console-page.tsx";
 import { wholeNumber } from "../refusal.ts";
 import { FiguresBody } from "./figures-body.tsx";
 import { FiguresFrame } from "./figures-frame.tsx";
+import { ShownExamples } from "./shown-examples.tsx";
 
 const windows = [30, 7, 90] as const;
 
@@ -57,14 +59,18 @@ export function agentFiguresPage(needs: OwnModelNeeds & { readonly db: Database 
     {
       path: "/figures/{slug}",
       scriptBytesMax: 4_096,
-      notices: { budget: "The daily budget holds from the next run on." },
+      notices: {
+        budget: "The daily budget holds from the next run on.",
+        "no-example": "The run stands on the agent’s page no more.",
+      },
       show: async ({ account, params, query }, refusal) => {
         const { days } = readQuery(figuresQuery, { days: query.get("days") ?? "" });
         const agent = await findOwnAgent(db, account.id, params.slug ?? "");
-        const [agents, figures, model] = await Promise.all([
+        const [agents, figures, model, examples] = await Promise.all([
           listOwnAgents(db, account.id),
           readCreatorFigures(db, agent.id, days),
           ownModelState(needs, agent),
+          readExamples(db, agent.id),
         ]);
         return {
           title: agent.name,
@@ -82,6 +88,7 @@ export function agentFiguresPage(needs: OwnModelNeeds & { readonly db: Database 
           body: (
             <FiguresFrame agent={agent} agents={agents} tab="figures">
               <FiguresBody agent={agent} figures={figures} days={days} model={model} refusal={refusal} />
+              <ShownExamples agent={agent} examples={examples} />
             </FiguresFrame>
           ),
         };
@@ -91,6 +98,10 @@ export function agentFiguresPage(needs: OwnModelNeeds & { readonly db: Database 
           const agent = await findOwnAgent(db, account.id, params.slug ?? "");
           await setModelBudget(db, agent.id, wholeNumber(form, "credits_per_day") ?? null);
           return done(`/figures/${agent.slug}`, "budget");
+        },
+        "no-example": async ({ account, params }, form) => {
+          await removeExample(db, account.id, form.get("run") ?? "");
+          return done(`/figures/${params.slug}`, "no-example");
         },
       },
     },

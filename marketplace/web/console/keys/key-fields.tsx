@@ -1,4 +1,6 @@
 /** @jsxRuntime automatic @jsxImportSource preact */
+
+import { ApiError } from "../../../../shared/errors.ts";
 import { AreaField, SelectField, TextField } from "../../../../shared/page/field.tsx";
 import type { KeyChanges } from "../../../api-keys/change.ts";
 import { usualCallsPerMinute } from "../../../api-keys/create.ts";
@@ -133,6 +135,12 @@ export function keyChangesOf(form: URLSearchParams): KeyChanges {
   const { name, scope, agents, tools, rateLimitPerMinute, maxCreditsPerDay, maxCreditsPerMonth } = keyOfForm(form);
   const isNew = (...fields: ReadonlyArray<(typeof keyFields)[number]>) =>
     fields.some((field) => isTouched(form, field));
+  const field = "rate_limit_per_minute";
+  if (form.has(field) && isNew(field) && rateLimitPerMinute === undefined) {
+    throw new ApiError("invalid_value", `"${field}" must be a whole number: every key has a limit.`, {
+      body: { field },
+    });
+  }
   return {
     ...(isNew("name") && { name }),
     ...(isNew("scope", "agents") && { scope, agents }),

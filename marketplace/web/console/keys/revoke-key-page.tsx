@@ -7,6 +7,8 @@ import type { ListedKey } from "../../../api-keys/list.ts";
 import { revokeKey } from "../../../api-keys/revoke.ts";
 import type { Page } from "../../page.ts";
 import { consolePage, done } from "../console-page.tsx";
+import type { Refusal } from "../refusal.ts";
+import { RefusedNote } from "../refused-note.tsx";
 import { keyOf } from "./key-page.tsx";
 
 /** Asks before a key is revoked, and says what will stop. */
@@ -16,10 +18,10 @@ export function revokeKeyPage({ db }: { readonly db: Database }): Page {
     {
       path: "/settings/keys/{id}/revoke",
       scriptBytesMax: 4_096,
-      show: async (visit) => {
+      show: async (visit, refusal) => {
         const key = await keyOf(db, visit);
         if (key.revoked_at) throw new ApiError("not_found", "There is no such active key.");
-        return { title: `Revoke “${key.name}”?`, body: <Question listed={key} /> };
+        return { title: `Revoke “${key.name}”?`, body: <Question listed={key} refusal={refusal} /> };
       },
       acts: {
         revoke: async ({ account, params }) => {
@@ -31,9 +33,11 @@ export function revokeKeyPage({ db }: { readonly db: Database }): Page {
   );
 }
 
-function Question({ listed: { id, last_used_at: used } }: { listed: ListedKey }) {
+function Question({ listed, refusal }: { listed: ListedKey; refusal: Refusal | undefined }) {
+  const { id, last_used_at: used } = listed;
   return (
     <div class="stack measure">
+      <RefusedNote refusal={refusal} />
       <p>
         Calls with it answer 401 within a second.{" "}
         {used ? (

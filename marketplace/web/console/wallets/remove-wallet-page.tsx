@@ -7,6 +7,8 @@ import { agentsPaidPerCall } from "../../../accounts/paid-agents.ts";
 import { networkName } from "../../agent/networks.tsx";
 import type { Page } from "../../page.ts";
 import { type AccountVisit, type ConsoleView, consolePage, done } from "../console-page.tsx";
+import type { Refusal } from "../refusal.ts";
+import { RefusedNote } from "../refused-note.tsx";
 
 /** Asks before a wallet is removed, and says what buyers lose by it. */
 export function removeWalletPage({ db }: { readonly db: Database }): Page {
@@ -15,7 +17,7 @@ export function removeWalletPage({ db }: { readonly db: Database }): Page {
     {
       path: "/settings/wallets/{id}/remove",
       scriptBytesMax: 4_096,
-      show: (visit) => question(db, visit),
+      show: (visit, refusal) => question(db, visit, refusal),
       acts: {
         remove: async ({ account, params }) => {
           await removeWallet(db, account, params.id ?? "");
@@ -26,7 +28,7 @@ export function removeWalletPage({ db }: { readonly db: Database }): Page {
   );
 }
 
-async function question(db: Database, { account, params }: AccountVisit): Promise<ConsoleView> {
+async function question(db: Database, { account, params }: AccountVisit, refusal?: Refusal): Promise<ConsoleView> {
   const wallets = await listWallets(db, account.id);
   const wallet = wallets.find(({ id }) => id === params.id);
   if (!wallet) throw new ApiError("not_found", "There is no such wallet.");
@@ -35,6 +37,7 @@ async function question(db: Database, { account, params }: AccountVisit): Promis
     title: `Remove the wallet on ${networkName(wallet.network)}?`,
     body: (
       <div class="stack measure">
+        <RefusedNote refusal={refusal} />
         <p>
           <span class="mono">{wallet.address}</span>
         </p>
@@ -51,6 +54,7 @@ async function question(db: Database, { account, params }: AccountVisit): Promis
 
 function consequenceOf(wallet: ListedWallet, wallets: readonly ListedWallet[], agents: number): string {
   if (wallet.state === "unchecked") return "It was not signed for, so nothing was paid to it. Nothing else changes.";
+  if (wallet.state !== "checked") return consequenceOfUnpaid(wallet, wallets);
   const which = agents === 1 ? "Your agent" : `Your ${agents} agents`;
   const others = wallets.some(({ id, state }) => id !== wallet.id && state === "checked");
   const left = others ? "" : " No wallet is left then: they are sold for credits alone, and credits are spent here.";
@@ -59,4 +63,12 @@ function consequenceOf(wallet: ListedWallet, wallets: readonly ListedWallet[], a
       ? "Nothing is paid to it at the moment."
       : `${which} can no longer be paid on ${networkName(wallet.network)}.${left}`;
   return `${lost} What was paid before stays where it is. To be paid there again, the wallet has to sign again.`;
+}
+
+function consequenceOfUnpaid({ network }: ListedWallet, wallets: readonly ListedWallet[]): string {
+  const paid = wallets.find((other) => other.network === network && other.state === "checked");
+  const now = paid
+    ? `It is not paid: ${paid.address} is, and goes on being paid.`
+    : `Nothing can be paid to it on ${networkName(network)} as it is.`;
+  return `${now} To be paid here, it would have to sign again.`;
 }

@@ -109,7 +109,7 @@ async function view({ db, config, tools }: Needs, visit: AccountVisit, refusal?:
     widening: outside.widening,
     body: (
       <>
-        {refusal?.act === "check" && <RefusedNote refusal={refusal} />}
+        {(refusal?.act === "check" || (refusal?.act === "prove" && !proposed)) && <RefusedNote refusal={refusal} />}
         <AddWallet
           networks={networks}
           chosen={chosen}

@@ -5,9 +5,16 @@ import { payForDrawing, paymentUnderWay, type UnderWay } from "./pay.ts";
 /** A wallet can pay for what the form says; a payment whose answer was lost by a reload fetches it. */
 export function takeWallets(form: HTMLFormElement, bench: Bench): void {
   const panel = new WalletPanel(form);
+  let finishing: Promise<void> | undefined;
   form.querySelector("[data-run=wallet]")?.addEventListener("click", () => {
     const { wallet, network } = panel;
     if (!wallet) return;
+    // What comes then is shown as what it was paid for, whatever the form says by now.
+    const unended = paymentUnderWay(new FormData(form).get("make") === "draw");
+    if (unended) {
+      finishing ??= finish(form, bench, unended).finally(() => (finishing = undefined));
+      return;
+    }
     void bench.order((order) => payForDrawing(order, bench.priceOf(order), { wallet, network }));
   });
   const underWay = paymentUnderWay();

@@ -28,13 +28,13 @@ export async function payForDrawing(
   by: Pick<Purchase, "wallet" | "network">,
 ): Promise<Made> {
   const product = productOf(order);
-  // What was paid for and is not here yet comes first: no second payment is made beside it.
-  const { payment: owed } = findKept(product);
-  if (owed) return deliver(product, owed, true);
   refuseWhatNeedsAnAccount(order);
   const { hd: _, ...settings } = order.settings as { hd?: true };
   const image = order.picture && (await base64Of(order.picture.blob));
   const body = JSON.stringify({ ...settings, ...(image && { image }) });
+  // What was paid for and is not here yet comes first: no second payment is made beside it.
+  const { payment: unended } = findKept(product);
+  if (unended) return deliver(product, unended.isOwed ? keptFor(product, { ...unended, body }) : unended, true);
   const agreesTo = async (credits: number) => {
     if (credits <= price) return true;
     throw notPaid(
@@ -45,21 +45,27 @@ export async function payForDrawing(
   const signed = await signPayment(purchase).catch((error: unknown) => madeForNothing(error));
   if ("svg" in signed) return signed;
   if ("title" in signed) throw notPaid(signed.said, signed.title);
-  const kept = { ...signed, input: {} };
+  return deliver(product, keptFor(product, { ...signed, input: {} }), false);
+}
+
+function keptFor(product: Product, { isOwed: _, ...payment }: KeptPayment): KeptPayment {
   try {
-    keep(product, { payment: kept });
+    keep(product, { payment });
+    return payment;
   } catch {
     card.remove();
     throw notPaid("This picture is too large to be kept by the browser until its answer is here. Use a smaller one.");
   }
-  return deliver(product, kept, false);
 }
 
-/** A payment of this tab whose answer was not here yet, and what it is for. */
-export function paymentUnderWay(): UnderWay | undefined {
+/**
+ * A payment of this tab whose answer was not here yet, and what it is for; with `draws` one that is for a drawing from words, or for
+ * a trace. One whose drawing failed is for whatever is asked next.
+ */
+export function paymentUnderWay(draws?: boolean): UnderWay | undefined {
   for (const product of products) {
     const { payment } = findKept(product);
-    if (!payment) continue;
+    if (!payment || (draws !== undefined && (payment.isOwed || draws !== (product !== "svg-vectorize")))) continue;
     const { image, ...settings } = JSON.parse(payment.body) as { image?: string };
     const picture = image === undefined ? undefined : pictureOf(fromBase64(image));
     return { draws: product !== "svg-vectorize", settings, picture, finish: () => deliver(product, payment, true) };
@@ -101,6 +107,7 @@ async function conclude(product: Product, kept: KeptPayment, delivered: Delivere
     case "delivered":
       return { ...(body as unknown as Made), paid_usdc: usdc(kept.amount) };
     case "owed":
+      keep(product, { payment: { ...kept, isOwed: true } });
       throw notPaid(`${advice} Press again: it is drawn without another payment.`, error);
     case "gone":
       throw notPaid(advice, error);

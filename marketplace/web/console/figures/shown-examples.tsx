@@ -1,0 +1,54 @@
+/** @jsxRuntime automatic @jsxImportSource preact */
+import { Button } from "../../../../shared/page/button.tsx";
+import { Time } from "../../../../shared/page/time.tsx";
+import type { OwnAgent } from "../../../agents/creator-agents.ts";
+import type { AgentExample } from "../../../runs/agent-examples.ts";
+
+/** The creator's runs that stand on the agent's page: a run's own page is gone long before its example is. */
+export function ShownExamples({ agent, examples }: { agent: OwnAgent; examples: readonly AgentExample[] }) {
+  if (examples.length === 0) return null;
+  return (
+    <section class="card" aria-labelledby="examples-title">
+      <div class="card-head">
+        <h2 id="examples-title">Examples</h2>
+        <a class="link small push" href={`/${agent.handle}/${agent.slug}#examples`}>
+          As buyers see them
+        </a>
+      </div>
+      <ul>
+        {examples.map((example) => (
+          <Example slug={agent.slug} example={example} />
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+function Example({ slug, example: { runId, version, input, ranAt } }: { slug: string; example: AgentExample }) {
+  return (
+    <li class="key-slot">
+      <div>
+        <h3>{titleOf(input)}</h3>
+        <p class="key-meta">
+          <span>
+            run <Time at={ranAt} />
+          </span>
+          <span>version {version}</span>
+        </p>
+      </div>
+      <form class="row row-tight" method="post" action={`/figures/${slug}`}>
+        <input type="hidden" name="act" value="no-example" />
+        <input type="hidden" name="run" value={runId} />
+        <Button size="small" look="ghost" aria-label={`Take off: ${titleOf(input)}`}>
+          Take off
+        </Button>
+      </form>
+    </li>
+  );
+}
+
+/** What it was asked, on a line. */
+function titleOf(input: AgentExample["input"]): string {
+  const text = Object.values(input).map(String).join(", ") || "Without input";
+  return text.length > 80 ? `${text.slice(0, 79)}…` : text;
+}
