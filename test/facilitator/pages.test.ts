@@ -43,6 +43,18 @@ describe("one address for people and programs", () => {
     },
   );
 
+  test("odd addresses are a page or a refusal, never a failure of ours", async ({ facilitator }) => {
+    const beyond = Buffer.from(`${"9".repeat(20)}.0xab`).toString("base64url");
+    for (const [path, status] of [
+      ["//", 200],
+      ["//x:y/", 404],
+      ["/?network=%00", 200],
+      [`/payees?cursor=${beyond}`, 400],
+    ] as const) {
+      expect([path, (await get(facilitator, path, html)).status]).toEqual([path, status]);
+    }
+  });
+
   test("an error is JSON for programs and a page for a browser", async ({ facilitator }) => {
     const json = await get(facilitator, "/there/is/nothing");
     expect([json.status, await json.json()]).toEqual([404, { error: expect.stringContaining("nothing at GET") }]);

@@ -45,6 +45,15 @@ test("a template is tried and published untouched, and nothing is left of the dr
   expect((await browser.get(drafts)).body.drafts).toEqual([]);
 });
 
+test("a field whose example is an object, which no form can show, is refused", async ({ market }) => {
+  const { browser, slug, revision } = await started(market);
+  const fields = [{ name: "text", type: "string", example: { toString: 1 } }];
+  const refused = await keep(browser, slug, revision, { connector: "llm", fields });
+  expect(refused.status).toBe(400);
+  expect(refused.body.error).toContain("must be a text, a number, true, false, or a list of these");
+  expect((await browser.get(`${drafts}/${slug}`)).body.revision).toBe(revision);
+});
+
 test("a draft is kept as it stands, and its checks say what is wrong and where", async ({ market }) => {
   const { browser, slug, revision } = await started(market);
   const half = {

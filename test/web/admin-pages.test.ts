@@ -185,6 +185,9 @@ describe("the operators' pages", () => {
     expect((await ada.post("/admin/reports", { act: "resolve", id, note: "done" })).to).toBe(
       "/admin/reports?done=resolved",
     );
+    const again = await ada.post("/admin/reports", { act: "resolve", id, note: "another’s" });
+    expect(again.html).toContain("has resolved the report meanwhile, with the note “done”");
+    expect(again.html).toContain("Your note, which is not kept: another’s");
     const { html } = await ada.get("/admin/reports");
     expect(html).toContain("No open reports");
     expect(html).not.toContain('<span class="vh"> open</span>');

@@ -292,6 +292,23 @@ test("what the server refuses stands beside its field, and switching the way to 
   await close();
 });
 
+test("with Terminal chosen, Run spends no credits: it leads to the program", async () => {
+  const { page, close } = await open(site, site.summarizer, { viewport: { width: 375, height: 700 } });
+  await signInWith(site, page, 10n);
+  await page.reload();
+  const posted: string[] = [];
+  page.on("request", (request) => request.method() === "POST" && posted.push(request.url()));
+  await page.locator("#by-terminal").check({ force: true });
+  await page.evaluate(() => scrollTo(0, 0));
+  await page.locator(".run-bar").getByRole("button", { name: "Run" }).click();
+  await page.waitForFunction(() => scrollY > 0);
+  await page.locator("#by-credits").check({ force: true });
+  await page.getByRole("button", { name: /^Run/ }).first().click();
+  await resultOf(page).getByText("success").waitFor();
+  expect(posted).toHaveLength(1);
+  await close();
+});
+
 describe("without JavaScript", () => {
   const withoutScripts = { javaScriptEnabled: false };
 

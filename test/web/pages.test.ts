@@ -1,10 +1,15 @@
+import { randomUUID } from "node:crypto";
 import { describe, expect } from "vitest";
+import { accountByHandle } from "../../marketplace/accounts/create.ts";
 import { parseHandle } from "../../marketplace/accounts/handle.ts";
+import { credits } from "../../marketplace/credits/amount.ts";
+import { grant } from "../../marketplace/credits/ledger.ts";
 import { marketplaceEndpoints } from "../../marketplace/endpoints.ts";
 import { createSite } from "../../marketplace/web/serve.ts";
 import { marketTest } from "../support/fixtures.ts";
 import { seedMarket, type TestMarketplace } from "../support/marketplace.ts";
 import { loadedWhenWanted } from "../support/when-wanted.ts";
+import { newPerson } from "./console/person.ts";
 
 const test = marketTest();
 
@@ -45,6 +50,24 @@ describe("pages", () => {
       const own = await fetch(market.url + path, { headers: cookie ? { cookie } : {} });
       expect([path, own.headers.get("cache-control")]).toEqual([path, expect.stringMatching(/^(private|no-store)/)]);
     }
+  });
+
+  test("an address that begins with two slashes is that of the first page", async ({ market }) => {
+    for (const path of ["//", "//?a=b"])
+      expect((await fetch(market.url + path, { headers: browser })).status).toBe(200);
+  });
+
+  test.for(["terminal", "wallet"])("a form that says '%s' spends no credits", async (by, { market }) => {
+    const { agent } = await seedMarket(market.context, { price: 5 });
+    const person = await newPerson(market);
+    const { id: accountId } = await accountByHandle(market.context.db, person.handle);
+    await grant(market.context.db, { accountId, credits: credits(50n) });
+    const form = { by, "in.text": "hello", max_credits: "5", request: randomUUID() };
+    const refused = await person.post(`/${agent.address}`, form);
+    expect(refused.html).toContain("Nothing was charged. Choose credits");
+    expect((await person.browser.get("/api/account")).body.account.credits).toBe(50);
+    const ran = await person.post(`/${agent.address}`, { ...form, by: "credits" });
+    expect(ran.html).toContain("Paid 5 credits");
   });
 
   test("a form of more fields, or with files of more parts, than any here has is refused while it is read", async ({

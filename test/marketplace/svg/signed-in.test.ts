@@ -85,6 +85,36 @@ test("a drawing that was paid for and cannot be read from its store is said to b
   expect(await credits()).toBe(1);
 });
 
+test("a form without JavaScript is told the same, and asks again under the same name", async ({
+  market,
+  image,
+  files,
+}) => {
+  const { browser, credits } = await buyerWith(market, 2n);
+  const post = async () => {
+    const body = new FormData();
+    for (const [name, value] of Object.entries({ make: "trace", pay: "credits", request_name: "formed" })) {
+      body.set(name, value);
+    }
+    body.set("image", new Blob([Buffer.from(image, "base64")], { type: "image/png" }), "a.png");
+    const headers = { cookie: browser.cookie, accept: "text/html" };
+    const answer = await fetch(`${market.url}/svg`, { method: "POST", headers, body });
+    return { status: answer.status, html: await answer.text() };
+  };
+  const made = await post();
+  expect(made.status).toBe(200);
+  const [, name = ""] = /\/files\/(\w+\.svg)/.exec(made.html) ?? [];
+  const file = join(files, name.slice(0, 2), name);
+  await rename(file, `${file}.away`);
+  const away = await post();
+  expect([away.status, away.html.includes("It is drawn and paid for")]).toEqual([503, true]);
+  expect(away.html).not.toContain("nothing was charged");
+  expect(away.html).toContain('name="request_name" value="formed"');
+  await rename(`${file}.away`, file);
+  expect((await post()).html).toContain(name);
+  expect(await credits()).toBe(1);
+});
+
 test("nothing is charged for too dear a price, too small a balance, or a picture that cannot be read", async ({
   market,
 }) => {

@@ -18,6 +18,8 @@ describe("the page of the account", () => {
     const taken = await person.post(path, { act: "rename", handle: other.handle });
     expect([taken.status, taken.html.includes("is taken.")]).toEqual([409, true]);
     expect(taken.html).toContain(`value="${other.handle}"`);
+    const same = await person.post(path, { act: "rename", handle: ` ${person.handle.toUpperCase()}` });
+    expect([same.status, same.html.includes("Is your handle already.")]).toEqual([422, true]);
     const handle = `${person.handle}-new`;
     expect((await person.post(path, { act: "rename", handle })).location).toBe(`${path}?done=renamed`);
     const soon = await person.post(path, { act: "rename", handle: `${handle}er` });
@@ -139,7 +141,15 @@ describe("closing an account", () => {
       wrong.html.includes("be the account&#39;s own") || wrong.html.includes("account's own"),
     ]).toEqual([422, true]);
     expect((await person.post(`${path}/close`, { act: "close", handle: person.handle })).status).toBe(409);
-    const closed = await person.post(`${path}/close`, { act: "close", handle: person.handle, give_up_credits: "50" });
+    const agreed = { act: "close", handle: person.handle, give_up_credits: "50" };
+    await grant(market.context.db, { accountId: account.id, credits: credits(7n) });
+    const since = await person.post(`${path}/close`, agreed);
+    expect([since.status, since.html.includes("There are 57 credits left now, and you gave up 50")]).toEqual([
+      409,
+      true,
+    ]);
+    expect(since.html).toContain('name="give_up_credits" value="57"');
+    const closed = await person.post(`${path}/close`, { ...agreed, give_up_credits: "57" });
     expect([closed.status, closed.location]).toEqual([303, "/settings/closed"]);
     expect((await person.get(path)).location).toMatch(/^\/sign-in/);
     const { rows: left } = await market.context.db.query("select from agent_drafts where account_id = $1", [

@@ -43,6 +43,7 @@ describe("the page of what an account has run", () => {
     const run = await ran(seeded, ann);
     const others = await ran(seeded, bob);
     await market.context.db.query("update runs set key_id = $2 where id = $1", [run, keyId]);
+    expect((await ann.get("/activity?day=0000-01-01")).status).toBe(400);
     const { status, html } = await ann.get("/activity");
     expect(status).toBe(200);
     expect(html).toContain(`/runs/${run}`);
@@ -127,6 +128,23 @@ describe("the pages of a creator's figures", () => {
     const agent = await publishAgent(market.context, account, "poster", settings);
     return { person, account, agent };
   }
+
+  test("take an example off the agent's page, also one whose run is forgotten", async ({ market }) => {
+    const [person, other] = await Promise.all([buyer(market), newPerson(market)]);
+    const account = await accountByHandle(market.context.db, person.handle);
+    const { address } = await publishAgent(market.context, account, "mine", echoAgent);
+    const asked = { agent: address, input: { text: "shown once" } };
+    const { run_id: id } = (await person.browser.post("/api/account/run", asked)).body;
+    await person.browser.put(`/api/account/runs/${id}/example`, {});
+    await market.context.db.query("update runs set created_at = now() - interval '31 days' where id = $1", [id]);
+    expect((await person.get(`/runs/${id}`)).status).toBe(404);
+    const figures = "/figures/mine";
+    expect((await person.get(figures)).html).toContain("shown once");
+    expect((await other.post(figures, { act: "no-example", run: id })).status).toBe(404);
+    expect((await visitor(market, `/${address}`)).html).toContain("shown once");
+    expect((await person.post(figures, { act: "no-example", run: id })).location).toBe(`${figures}?done=no-example`);
+    expect((await visitor(market, `/${address}`)).html).not.toContain("shown once");
+  });
 
   test("are the creator's alone, lead to the newest agent, and set what its model may cost in a day", async ({
     market,

@@ -206,6 +206,21 @@ describe("what a stranger or a script could want of the editor", () => {
     },
   );
 
+  test("secrets that a form which was not kept held are said to be lost, and a copy says that it has none", async ({
+    market,
+  }) => {
+    const { person, path } = await begun(market, "http-api");
+    const typed = { secret_name: "token", secret_value: "SECRET-MARK-12345678" };
+    const before = await formAt(person, path);
+    await person.post(path, { ...before, ...typed, do: "save" });
+    const late = { ...before, name: "Mine", secret_name: "second", secret_value: "SECRET-MARK-2", do: "publish" };
+    const conflict = await person.post(path, late);
+    expect([conflict.status, conflict.html.includes("are not kept: type them again")]).toEqual([409, true]);
+    const copy = await person.post(path, { ...formIn(conflict.html, "build"), do: "copy" });
+    expect(copy.location).toMatch(/\?done=copied-bare$/);
+    expect((await person.get(copy.location ?? "")).html).toContain("Secrets that were set before are not in it");
+  });
+
   test("whatever is written stays text, wherever it is shown", async ({ market }) => {
     const { person, path } = await begun(market);
     const evil = `"><script>alert(1)</script>`;
