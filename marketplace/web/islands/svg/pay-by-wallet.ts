@@ -6,19 +6,19 @@ import { payForDrawing, paymentUnderWay, type UnderWay } from "./pay.ts";
 export function takeWallets(form: HTMLFormElement, bench: Bench): void {
   const panel = new WalletPanel(form);
   let finishing: Promise<void> | undefined;
+  const finishOnce = (underWay: UnderWay) => {
+    finishing ??= finish(form, bench, underWay).finally(() => (finishing = undefined));
+  };
   form.querySelector("[data-run=wallet]")?.addEventListener("click", () => {
     const { wallet, network } = panel;
     if (!wallet) return;
     // What comes then is shown as what it was paid for, whatever the form says by now.
     const unended = paymentUnderWay(new FormData(form).get("make") === "draw");
-    if (unended) {
-      finishing ??= finish(form, bench, unended).finally(() => (finishing = undefined));
-      return;
-    }
+    if (unended) return finishOnce(unended);
     void bench.order((order) => payForDrawing(order, bench.priceOf(order), { wallet, network }));
   });
   const underWay = paymentUnderWay();
-  if (underWay) void finish(form, bench, underWay);
+  if (underWay) finishOnce(underWay);
 }
 
 async function finish(form: HTMLFormElement, bench: Bench, underWay: UnderWay): Promise<void> {

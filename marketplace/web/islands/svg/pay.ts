@@ -107,7 +107,8 @@ async function conclude(product: Product, kept: KeptPayment, delivered: Delivere
     case "delivered":
       return { ...(body as unknown as Made), paid_usdc: usdc(kept.amount) };
     case "owed":
-      keep(product, { payment: { ...kept, isOwed: true } });
+      // Without advice it is drawn, and cannot be read at the moment.
+      if (body.advice !== undefined) keep(product, { payment: { ...kept, isOwed: true } });
       throw notPaid(`${advice} Press again: it is drawn without another payment.`, error);
     case "gone":
       throw notPaid(advice, error);
