@@ -71,7 +71,7 @@ export async function resolveReport(
   const { rows: resolved } = await db.query<{ note: string | null }>("select note from reports where id = $1", [id]);
   if (!resolved[0]) throw new ApiError("not_found", `There is no report "${id}".`);
   const said = resolved[0].note === null ? "" : `, with the note “${resolved[0].note}”`;
-  throw new ApiError("conflict", `Another operator has resolved the report meanwhile${said}.`);
+  throw new ApiError("conflict", `The report was resolved meanwhile${said}.`);
 }
 
 export interface ResolveOptions {

@@ -186,7 +186,7 @@ describe("the operators' pages", () => {
       "/admin/reports?done=resolved",
     );
     const again = await ada.post("/admin/reports", { act: "resolve", id, note: "another’s" });
-    expect(again.html).toContain("has resolved the report meanwhile, with the note “done”");
+    expect(again.html).toContain("was resolved meanwhile, with the note “done”");
     expect(again.html).toContain("Your note, which is not kept: another’s");
     const { html } = await ada.get("/admin/reports");
     expect(html).toContain("No open reports");

@@ -57,6 +57,18 @@ describe("pages", () => {
       expect((await fetch(market.url + path, { headers: browser })).status).toBe(200);
   });
 
+  test("a list keeps the filters that it can beside one that it cannot, and what was typed there", async ({
+    market,
+  }) => {
+    const answer = await fetch(`${market.url}/explore?free=true&min_price=10&max_price=5`, { headers: browser });
+    const text = await answer.text();
+    expect([answer.status, text.includes("max_price&quot; is below min_price")]).toEqual([400, true]);
+    const input = (name: string) => new RegExp(`<input[^>]*name="${name}"[^>]*>`).exec(text)?.[0];
+    expect(input("free")).toContain("checked");
+    expect(input("min_price")).toContain('value="10"');
+    expect(input("max_price")).toContain('value="5"');
+  });
+
   test.for(["terminal", "wallet"])("a form that says '%s' spends no credits", async (by, { market }) => {
     const { agent } = await seedMarket(market.context, { price: 5 });
     const person = await newPerson(market);
