@@ -53,7 +53,7 @@ export function FieldsCard({ editor: { draft } }: { editor: Editor }) {
 }
 
 function FieldRow({ field, at, count }: { field: DraftField; at: number; count: number }) {
-  const name = String(field.name ?? "");
+  const name = textOf(field.name);
   const called = name || `field ${at + 1}`;
   const control = (key: string) => ({ id: idAt(`fields.${at}.${key}`), name: `f.${at}.${key}` });
   return (
@@ -73,7 +73,7 @@ function FieldRow({ field, at, count }: { field: DraftField; at: number; count: 
           {...control("type")}
           aria-label={`Type of ${called}`}
           choices={fieldTypes.map((type) => ({ value: type, label: type }))}
-          value={String(field.type)}
+          value={textOf(field.type)}
         />
         <input
           class="input input-sm"
@@ -196,7 +196,7 @@ const ruleLabels: Readonly<Record<FieldRule, string>> = {
 function Rule({ rule, field, id, name }: { rule: FieldRule; field: DraftField; id: string; name: string }) {
   const value = field[rule];
   if (rule === "choices") {
-    const lines = Array.isArray(value) ? value.join("\n") : "";
+    const lines = Array.isArray(value) ? value.map(textOf).join("\n") : "";
     return <AreaField id={id} name={name} label={ruleLabels.choices} rows={3} value={lines} help="One a line." />;
   }
   return (
@@ -245,18 +245,20 @@ function rulesSaid({
 }: DraftField): string {
   const said = [
     max_length !== undefined && `up to ${figuresOf(max_length)} characters`,
-    pattern !== undefined && `matches ${cut(String(pattern))}`,
+    pattern !== undefined && `matches ${cut(textOf(pattern))}`,
     min !== undefined && max !== undefined && `${figuresOf(min)} to ${figuresOf(max)}`,
     min !== undefined && max === undefined && `at least ${figuresOf(min)}`,
     max !== undefined && min === undefined && `at most ${figuresOf(max)}`,
-    Array.isArray(choices) && choices.length > 0 && cut(choices.join(", ")),
-    usual !== undefined && `default ${cut(String(usual))}`,
-    example !== undefined && `example “${cut(String(example))}”`,
+    Array.isArray(choices) && choices.length > 0 && cut(choices.map(textOf).join(", ")),
+    usual !== undefined && `default ${cut(textOf(usual))}`,
+    example !== undefined && `example “${cut(textOf(example))}”`,
     description !== undefined && "help",
   ].filter((one) => one !== false);
   return said.length === 0 ? "no rules, no example" : said.join(", ");
 }
 
-const figuresOf = (value: unknown) => (typeof value === "number" ? value.toLocaleString("en-US") : String(value));
+const figuresOf = (value: unknown) => (typeof value === "number" ? value.toLocaleString("en-US") : textOf(value));
 const cut = (text: string) => (text.length > 40 ? `${text.slice(0, 39)}…` : text);
-const textOf = (value: unknown) => (value === undefined || value === null ? "" : String(value));
+/** A draft may hold anything in a field: what is no text or number is shown as the JSON that it is. */
+const textOf = (value: unknown) =>
+  typeof value === "object" ? ((value && JSON.stringify(value)) ?? "") : String(value ?? "");

@@ -58,7 +58,7 @@ export function ListingCard({ editor: { draft } }: { editor: Editor }) {
             name="tags"
             label="Tags"
             value={tags.join(", ")}
-            help="Up to five words, with commas between."
+            help="Up to five words, with spaces or commas between."
             autocomplete="off"
           />
         </div>

@@ -91,7 +91,7 @@ function Setting({ control, connector, editor }: SettingProps) {
           {...told}
           note={undefined}
           choices={[...(usual === undefined && !required ? [{ value: "", label: "–" }] : []), ...choices.map(asChoice)]}
-          value={value === undefined ? usual : String(value)}
+          value={value === undefined ? usual : textOf(value, kind)}
         />
       );
     default:
@@ -209,7 +209,7 @@ function valueAt(settings: unknown, [first = "", ...rest]: readonly string[]): u
 
 function textOf(value: unknown, kind: Control["kind"]): string {
   if (value === undefined || value === null) return "";
-  if (kind === "lines" && Array.isArray(value)) return value.join("\n");
+  if (kind === "lines" && Array.isArray(value)) return value.map((line) => textOf(line, "line")).join("\n");
   return typeof value === "object" ? JSON.stringify(value, undefined, 2) : String(value);
 }
 

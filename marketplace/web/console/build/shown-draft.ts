@@ -76,6 +76,8 @@ export function priceOf({ price_credits: price }: DraftDefinition): number | und
 
 /** The names that a template of this draft may have in its slots. */
 export function slotNames({ fields, accepts_extra_instructions: extra }: DraftDefinition): string[] {
-  const names = fields.map(({ name }) => String(name)).filter((name) => /^[A-Za-z]\w{0,63}$/.test(name));
+  const names = fields.flatMap(({ name }) =>
+    typeof name === "string" && /^[A-Za-z]\w{0,63}$/.test(name) ? [name] : [],
+  );
   return [...new Set(extra ? [...names, "extraInstructions"] : names)];
 }
