@@ -1,4 +1,4 @@
-import type { Page } from "playwright-core";
+import type { Page, Request } from "playwright-core";
 import { afterEach, describe, expect } from "vitest";
 import { demoAgents } from "../../infra/dev/demo-agents.ts";
 import { publishAgent } from "../../marketplace/agents/publish.ts";
@@ -138,6 +138,81 @@ test("a picture that a wallet pays for in the workbench is charged once, shows h
   expect(before - (await site.usdcOf("evm"))).toBe(10_000n);
   await expectAccessible(page, "the workbench, paid");
   expect(complaints.filter((text) => !/status of (402|503)/.test(text))).toEqual([]);
+  await close();
+});
+
+/** The workbench with a traced preview, and its part for wallets open. */
+async function openBench() {
+  const opened = await open(site, "/svg");
+  const { page } = opened;
+  const buffer = await png(picture(200, 150, logo));
+  await page.setInputFiles("input[type=file]", { name: "logo.png", mimeType: "image/png", buffer });
+  await page.getByRole("img", { name: "The drawing" }).waitFor();
+  await page.getByText("Without an account: by wallet").click();
+  await chooseNetwork(page, "evm");
+  const before = await site.usdcOf("evm");
+  const pressPay = () => page.getByRole("button", { name: /Pay and trace/ }).click();
+  return { ...opened, pressPay, spent: async () => before - (await site.usdcOf("evm")) };
+}
+
+const isPaid = (request: Request) => "payment-signature" in request.headers();
+
+test("where the service is not reached when the workbench asks for its price, the page says so, and the next press pays", async () => {
+  const { page, pressPay, spent, close } = await openBench();
+  await page.route("**/api/x402/svg-vectorize", (route) => route.abort());
+  await pressPay();
+  await page.getByText("The service cannot be reached from here.").waitFor();
+  await page.unroute("**/api/x402/svg-vectorize");
+  await pressPay();
+  await page.getByText(/Traced in .* for 0.01 USDC/).waitFor();
+  expect(await spent()).toBe(10_000n);
+  await close();
+});
+
+test("another press while a wallet's drawing is being made posts the payment no second time", async () => {
+  const { page, pressPay, spent, close } = await openBench();
+  let posts = 0;
+  let goOn = () => {};
+  const pressedAgain = new Promise<void>((resolve) => (goOn = resolve));
+  await page.route("**/api/x402/svg-vectorize", async (route) => {
+    if (!isPaid(route.request())) return route.continue();
+    posts += 1;
+    await pressedAgain;
+    return route.continue();
+  });
+  await pressPay();
+  await expect.poll(() => posts).toBe(1);
+  for (let n = 0; n < 2; n += 1) await page.getByRole("button", { name: /Pay and trace/ }).dispatchEvent("click");
+  goOn();
+  await page.getByText(/Traced in .* for 0.01 USDC/).waitFor();
+  expect(posts).toBe(1);
+  expect(await page.getByRole("alert").count()).toBe(0);
+  expect(await spent()).toBe(10_000n);
+  await close();
+});
+
+test("a drawing that is paid for and cannot be read is told after a few posts, and the same payment fetches it from a page that offers no wallets", async () => {
+  const { page, pressPay, spent, close } = await openBench();
+  let posts = 0;
+  await page.route("**/api/x402/svg-vectorize", (route) => {
+    if (!isPaid(route.request())) return route.continue();
+    posts += 1;
+    const json = { error: "The drawing is stored, and cannot be read at the moment.", charged: true };
+    return route.fulfill({ status: 503, headers: { "retry-after": "1" }, json });
+  });
+  await pressPay();
+  await page.getByText("Press again: it is drawn without another payment.").waitFor();
+  expect(posts).toBe(3);
+  await page.unroute("**/api/x402/svg-vectorize");
+  // As it is made while the facilitator does not say what it can settle.
+  await page.route("**/svg", async (route) => {
+    const answer = await route.fetch();
+    const body = (await answer.text()).replaceAll('data-run="wallet"', "");
+    return route.fulfill({ response: answer, body });
+  });
+  await page.reload();
+  await page.getByText(/Traced in .* for 0.01 USDC/).waitFor();
+  expect(await spent()).toBe(10_000n);
   await close();
 });
 

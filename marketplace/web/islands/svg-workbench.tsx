@@ -5,8 +5,8 @@ import { Canvas } from "./svg/canvas.tsx";
 import { ApiCode } from "./svg/code.tsx";
 import { Side } from "./svg/layers.tsx";
 import { isPaymentUnderWay } from "./svg/paid-products.ts";
-import { pictureTypes } from "./svg/picture.ts";
 import { drawSettings, isDrawing, tellSliders, traceSettings } from "./svg/settings.ts";
+import { takePictures } from "./svg/take-pictures.ts";
 import { Tracer } from "./svg/tracer.ts";
 
 /** The workbench: the form stays the page's own; what stands beside it is drawn here. */
@@ -22,13 +22,16 @@ function start(form: HTMLFormElement, out: HTMLElement): void {
   const show = (state: State) => {
     if (!isMounted) out.replaceChildren();
     isMounted = true;
-    render(<Work bench={bench} state={state} form={form} origin={origin} />, out);
+    render(<Work {...{ bench, state, form, origin, takeExample }} />, out);
     for (const button of out.querySelectorAll<HTMLElement>("[data-copy]")) button.hidden = false;
     tellPicture(form, state);
   };
   const bench = new Bench(form, tracer, show);
+  const { takeExample } = takePictures(form, bench);
   // In a task of its own: a slow phone would take no press while it evaluates this, lays out the page, and draws.
   if (!("drawn" in out.dataset)) setTimeout(() => bench.set({}));
+  // A field that is not shown could not say what is wrong with it; the service's words are shown instead.
+  form.noValidate = true;
   tellSliders(form);
   listen(form, bench);
   offerWallets(form, bench);
@@ -36,11 +39,10 @@ function start(form: HTMLFormElement, out: HTMLElement): void {
 
 /** The code that pays by wallet is loaded when the visitor opens that part, or has a payment under way. */
 function offerWallets(form: HTMLFormElement, bench: Bench): void {
-  const part = form.querySelector("[data-run=wallet]")?.closest("details");
-  if (!part) return;
   const load = () => void import("./svg/pay-by-wallet.ts").then(({ takeWallets }) => takeWallets(form, bench));
-  if (part.open || isPaymentUnderWay()) load();
-  else part.addEventListener("toggle", load, { once: true });
+  const part = form.querySelector("[data-run=wallet]")?.closest("details");
+  if (part?.open || isPaymentUnderWay()) load();
+  else part?.addEventListener("toggle", load, { once: true });
 }
 
 interface WorkProps {
@@ -48,9 +50,10 @@ interface WorkProps {
   readonly state: State;
   readonly form: HTMLFormElement;
   readonly origin: string;
+  readonly takeExample: () => Promise<void>;
 }
 
-function Work({ bench, state, form, origin }: WorkProps) {
+function Work({ bench, state, form, origin, takeExample }: WorkProps) {
   const draws = isDrawing(form);
   return (
     <>
@@ -62,7 +65,7 @@ function Work({ bench, state, form, origin }: WorkProps) {
           state={state}
           draws={draws}
           onChoose={() => form.querySelector<HTMLInputElement>('input[name="image"]')?.click()}
-          onExample={() => void takeExample(form, bench)}
+          onExample={() => void takeExample()}
         />
         <ApiCode
           origin={origin}
@@ -78,53 +81,35 @@ function Work({ bench, state, form, origin }: WorkProps) {
 }
 
 function listen(form: HTMLFormElement, bench: Bench): void {
-  const take = (file: File | undefined) => {
-    if (!file) return;
-    const trace = form.querySelector<HTMLInputElement>('input[name="make"][value="trace"]');
-    if (trace) trace.checked = true;
-    void bench.choose(file, file.name || "pasted");
-  };
-  form.querySelector("[data-sample]")?.addEventListener("click", () => void takeExample(form, bench));
+  const asked = () => JSON.stringify(traceSettings(form));
+  let traced = asked();
   form.addEventListener("input", ({ target }) => {
     if (!(target instanceof HTMLElement) || target.closest("[data-out]")) return;
     tellSliders(form);
-    if (target instanceof HTMLInputElement && target.type === "file") return take(target.files?.[0]);
+    if (target instanceof HTMLInputElement && target.type === "file") return;
     bench.set({});
+    const { shown, picture } = bench.state;
+    // What is no option of a trace leaves what is shown as it is.
+    if (traced === asked() && shown?.source === picture) return;
+    traced = asked();
     void bench.preview();
+  });
+  // What is typed takes effect by itself: a browser would press the first button, which buys.
+  form.addEventListener("keypress", (event) => {
+    const isField = event.target instanceof HTMLElement && event.target.matches(enteredFields);
+    if (event.key === "Enter" && isField) event.preventDefault();
   });
   form.addEventListener("submit", (event) => {
     const { submitter } = event;
-    if (!(submitter instanceof HTMLButtonElement) || submitter.name !== "pay") return event.preventDefault();
     event.preventDefault();
+    if (!(submitter instanceof HTMLButtonElement) || submitter.name !== "pay") return;
     const pay = submitter.value === "credits" ? "credits" : "free";
     void bench.make(pay).then(() => pay === "credits" && document.dispatchEvent(new Event("balance-changed")));
   });
-  addEventListener("paste", ({ clipboardData }) => take(pictureAmong(clipboardData?.files)));
-  const drop = form.querySelector<HTMLElement>("[data-drop]");
-  addEventListener("dragover", (event) => {
-    event.preventDefault();
-    if (drop) drop.dataset.over = "";
-  });
-  addEventListener("dragleave", ({ relatedTarget }) => {
-    if (!relatedTarget) delete drop?.dataset.over;
-  });
-  addEventListener("drop", (event) => {
-    event.preventDefault();
-    delete drop?.dataset.over;
-    const files = event.dataTransfer?.files;
-    take(pictureAmong(files) ?? files?.[0]);
-  });
 }
 
-async function takeExample(form: HTMLFormElement, bench: Bench): Promise<void> {
-  const { sample = "" } = form.querySelector<HTMLElement>("[data-sample]")?.dataset ?? {};
-  const answer = await fetch(sample).catch(() => undefined);
-  if (answer?.ok) await bench.choose(await answer.blob(), "lighthouse");
-}
-
-function pictureAmong(files: FileList | undefined): File | undefined {
-  return [...(files ?? [])].find(({ type }) => pictureTypes.includes(type));
-}
+/** Those in which Enter would submit the form; in the others it opens something. */
+const enteredFields = "input:not([type=file], [type=color]), select";
 
 /** Names the picture in the form, and how to change it. */
 function tellPicture(form: HTMLFormElement, { picture, since }: State): void {

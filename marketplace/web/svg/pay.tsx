@@ -61,7 +61,7 @@ export function DrawPay({ hasAccount }: Pick<FormProps, "hasAccount">) {
           Draw
         </Button>
       ) : (
-        <ButtonLink look="primary" size="large" block href={signInPath("/svg")} cost={creditsOf(price.draw)}>
+        <ButtonLink look="primary" size="large" block href={signInPath("/svg")} cost={<DrawCost />}>
           Sign in to draw
         </ButtonLink>
       )}

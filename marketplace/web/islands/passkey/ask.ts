@@ -10,8 +10,8 @@ export async function ask(path: string, body: object = {}): Promise<unknown> {
     headers: { "content-type": "application/json" },
     body: JSON.stringify(body),
   });
-  const answer = await response.json();
-  if (!response.ok) throw new Error(answer.error);
+  const answer = await response.json().catch(() => ({}));
+  if (!response.ok) throw new Error(answer.error ?? `The service answered ${response.status}. Try again in a minute.`);
   return answer;
 }
 

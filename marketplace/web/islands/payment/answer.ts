@@ -10,10 +10,13 @@ export class AnswerError extends Error {
   }
 }
 
-/** Throws in words where the service is not reached at all. */
+/** The service is not reached at all; said in words. */
+export class UnreachableError extends Error {}
+
+/** Throws UnreachableError. */
 export async function asked(address: string, init: RequestInit): Promise<Response> {
   return fetch(address, init).catch(() => {
-    throw new Error("The service cannot be reached from here. Look at your connection, then try again.");
+    throw new UnreachableError("The service cannot be reached from here. Look at your connection, then try again.");
   });
 }
 

@@ -45,6 +45,18 @@ export function keep(bought: string, kept: Kept): void {
   }
 }
 
+/** Whether a payment for this body can be kept: asked before it is signed. */
+export function hasRoomFor(body: string): boolean {
+  const probe = keyOf("?");
+  try {
+    sessionStorage.setItem(probe, JSON.stringify(body).padEnd(body.length + headerCharacters));
+    sessionStorage.removeItem(probe);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 export function findKept(bought: string): Kept {
   try {
     return JSON.parse(sessionStorage.getItem(keyOf(bought)) ?? "{}") as Kept;
@@ -63,4 +75,6 @@ export function forget(bought: string, part: keyof Kept): void {
   }
 }
 
+/** More than what else is kept of a payment has. */
+const headerCharacters = 16_384;
 const keyOf = (bought: string) => `under way ${bought}`;

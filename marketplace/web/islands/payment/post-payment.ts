@@ -23,7 +23,7 @@ export async function postPayment(url: string, kept: KeptPayment, view: PaymentV
   try {
     for (let attempt = 0; attempt < attemptsMax; attempt += 1) {
       const answer = await post(url, kept);
-      if (answer && !isPassing(answer.status)) {
+      if (answer && !isPassing(answer, attempt)) {
         return { ...answer, isAgain: isResumed || attempt > 0, watch } satisfies Delivered;
       }
       view.wait(
@@ -62,9 +62,13 @@ async function post(url: string, { header, body }: KeptPayment): Promise<Posted 
   }
 }
 
-/** These leave it unknown what became of the payment: the same one is posted again. */
-const isPassing = (status: number) =>
-  status === 408 || status === 429 || status === 502 || status === 503 || status === 504;
+/** These leave it unknown what became of the payment, or may be over in a moment: the same one is posted again. */
+function isPassing({ status, body }: Posted, attempt: number): boolean {
+  const saysWhatWasCharged = typeof body.charged === "boolean";
+  return passingStatuses.has(status) && (!saysWhatWasCharged || attempt + 1 < attemptsWhereCharged);
+}
+
+const passingStatuses = new Set([408, 429, 502, 503, 504]);
 
 interface Watch {
   stop(): void;
@@ -77,7 +81,7 @@ function watchPayment({ asked }: KeptPayment, told: (progress: PaymentProgress) 
   let isStopped = false;
   const ask = async (): Promise<PaymentProgress | undefined> => {
     const answer = await fetch(`/api/payments?${new URLSearchParams(asked)}`).catch(() => undefined);
-    return answer?.ok ? ((await answer.json()) as PaymentProgress) : undefined;
+    return answer?.ok ? ((await answer.json().catch(() => undefined)) as PaymentProgress | undefined) : undefined;
   };
   const watch = async () => {
     while (!isStopped) {
@@ -106,3 +110,5 @@ function watchPayment({ asked }: KeptPayment, told: (progress: PaymentProgress) 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 /** With the pauses, minutes: longer than a payment can be unknown and its facilitator be asked. */
 const attemptsMax = 120;
+/** Where the answer says what was charged, its reader learns it soon. */
+const attemptsWhereCharged = 3;

@@ -1,7 +1,7 @@
 import { encodeHeader } from "../../../../client/payments/quote.ts";
 import { atomicPerCredit } from "../../../answers/amounts.ts";
 import { refusalOf, type Wallet } from "../wallet/providers.ts";
-import type { KeptPayment } from "./kept.ts";
+import { hasRoomFor, type KeptPayment } from "./kept.ts";
 import { askQuote } from "./quote.ts";
 import { sign } from "./sign.ts";
 import { connectHedera } from "./sign-hedera.ts";
@@ -30,6 +30,7 @@ export interface NotSigned {
 /** Asks for the price and has the wallet sign it. Throws AnswerError where there is something else than a price. */
 export async function signPayment(purchase: Purchase): Promise<Omit<KeptPayment, "input"> | NotSigned> {
   const { url, body, priced = body, wallet, network, agreesTo, view } = purchase;
+  if (!hasRoomFor(body)) return tooLarge;
   // Before the price is asked for: a quote holds for minutes, and finding the telephone can take as long.
   if (wallet.networks) {
     const refusal = await connectHedera(wallet, network).then(() => undefined, refusalOf);
@@ -57,6 +58,12 @@ export async function signPayment(purchase: Purchase): Promise<Omit<KeptPayment,
   const header = encodeHeader(payment);
   return { header, body, asked, endsAt, amount: accepted.amount, quotedAt, signedAt: Date.now() };
 }
+
+const tooLarge: NotSigned = {
+  tone: "warn",
+  title: "This is too large to be paid for here",
+  said: "The browser cannot keep it until its answer is here. Use a smaller picture, or pay from a terminal. Nothing was charged.",
+};
 
 function notSigned(view: PaymentView, refusal: string): NotSigned {
   view.noPayment();

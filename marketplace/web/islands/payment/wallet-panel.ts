@@ -124,7 +124,8 @@ export class WalletPanel {
 
   /** What the button says that pressing it costs, base units. */
   #priceUnits(): bigint {
-    const said = this.#form.querySelector("[data-run=wallet] .btn-price")?.textContent ?? "";
+    // biome-ignore lint/performance/useDomNodeTextContent: of several prices only the one that is shown is meant
+    const said = this.#form.querySelector<HTMLElement>("[data-run=wallet] .btn-price")?.innerText ?? "";
     const dollars = Number.parseFloat(said.replaceAll(",", ""));
     return Number.isFinite(dollars) ? BigInt(Math.round(dollars * 1_000_000)) : 0n;
   }

@@ -18,15 +18,27 @@ export class AskFailedError extends Error {
   readonly retryAfterSeconds: number | undefined;
   /** No answer came: it may have been made. Asking again under the same name gets it and charges once. */
   readonly isLost: boolean;
-
   /** What happened, where it is not that nothing was drawn or charged. */
   readonly title: string | undefined;
+  /** Of an answer by HTTP. */
+  readonly status: number | undefined;
 
-  constructor(message: string, { retryAfterSeconds, isLost = false, title }: AskFailure) {
+  constructor(message: string, { retryAfterSeconds, isLost = false, title, status }: AskFailure) {
     super(message);
     this.title = title;
     this.retryAfterSeconds = retryAfterSeconds;
     this.isLost = isLost;
+    this.status = status;
+  }
+
+  /** The service turned it away before it looked for an equal request that came before. */
+  get saysNothingOfBefore(): boolean {
+    return [401, 403, 408, 429, 500, 503, 504].includes(this.status ?? 0);
+  }
+
+  asLost(): AskFailedError {
+    const { message, title } = this;
+    return new AskFailedError(message, { isLost: true, ...(title !== undefined && { title }) });
   }
 }
 
@@ -34,6 +46,7 @@ interface AskFailure {
   readonly retryAfterSeconds?: number;
   readonly isLost?: boolean;
   readonly title?: string;
+  readonly status?: number;
 }
 
 /** How long the queue is; undefined when it cannot be learnt. */
@@ -52,6 +65,7 @@ export async function ask(path: string, body: object, name: string): Promise<Mad
   if (response.ok && answer) return answer as Made;
   const seconds = Number(response.headers.get("retry-after"));
   throw new AskFailedError(answer?.error ?? `The service answered ${response.status}.`, {
+    status: response.status,
     ...(seconds > 0 && { retryAfterSeconds: seconds }),
     ...(answer?.charged === true && { title: "It is drawn and paid for, and not here yet. Press again." }),
     // A gateway gave up, not the service.

@@ -3,7 +3,7 @@ import { notesInWords } from "../../../tracer/notes.ts";
 import { writeSvg } from "../../../tracer/output/write-svg.ts";
 import { readSvg } from "../../../tracer/sanitize/read-svg.ts";
 import { AskFailedError, ask, type Made } from "./ask.ts";
-import { type Edits, edited, noEdits } from "./edits.ts";
+import { type Edits, edited, isEdited, noEdits } from "./edits.ts";
 import { svgBlob } from "./files.ts";
 import { base64Of, type Picture, PictureError, readPicture, reducedTo, renderedPixels } from "./picture.ts";
 import { drawSettings, inWords, isDrawing, traceOptions, traceSettings } from "./settings.ts";
@@ -14,6 +14,8 @@ export type View = "compare" | "result" | "outlines" | "markup";
 /** A drawing on the bench, and how it came about. */
 export interface Shown {
   readonly isPreview: boolean;
+  /** What was traced; a drawing from words has none. */
+  readonly source: Picture | undefined;
   readonly drawing: Drawing;
   readonly score: number | undefined;
   readonly ms: number | undefined;
@@ -27,11 +29,11 @@ export interface Shown {
 export interface State {
   readonly picture: Picture | undefined;
   readonly shown: Shown | undefined;
-  /** The drawing with its edits, as the page shows it. */
-  readonly url: string | undefined;
   readonly edits: Edits;
+  /** The drawing with its edits, as the page shows it. */
+  readonly edited: { readonly drawing: Drawing; readonly url: string; readonly bytes: number } | undefined;
   /** Another setting, kept to compare with. */
-  readonly kept: { readonly shown: Shown; readonly url: string } | undefined;
+  readonly kept: { readonly shown: Shown; readonly url: string; readonly bytes: number } | undefined;
   readonly view: View;
   /** The layer whose colours are open, and which of them. */
   readonly layer: number | undefined;
@@ -61,8 +63,8 @@ export class Bench {
   #state: State = {
     picture: undefined,
     shown: undefined,
-    url: undefined,
     edits: noEdits,
+    edited: undefined,
     kept: undefined,
     view: "compare",
     layer: undefined,
@@ -74,10 +76,12 @@ export class Bench {
   };
   /** The picture that was chosen last, while it is read. */
   #reading: Promise<Picture> | undefined;
+  /** Those that something on the bench may show. */
+  #pictures: readonly Picture[] = [];
   /** How often a drawing was shown that is no preview: a preview that was asked for before is shown no more. */
   #traces = 0;
-  /** Of the request that got no answer yet. */
-  #name: { readonly of: string; readonly name: string } | undefined;
+  /** Of the request whose end is not known yet. */
+  #request: { readonly of: string; readonly name: string; readonly isLost: boolean } | undefined;
 
   constructor(form: HTMLFormElement, tracer: Tracer, changed: (state: State) => void) {
     this.#form = form;
@@ -94,24 +98,37 @@ export class Bench {
     this.#changed(this.#state);
   }
 
-  /** Takes the picture and draws a preview; one that is chosen while it is read takes its place. */
+  /** Takes the picture and draws a preview. */
   async choose(blob: Blob, name: string): Promise<void> {
+    if (await this.takePicture(blob, name)) await this.preview();
+  }
+
+  /** False where it cannot be used, or another one was chosen while it was read. */
+  async takePicture(blob: Blob, name: string): Promise<boolean> {
     const reading = readPicture(blob, name);
     this.#reading = reading;
     try {
       const picture = await reading;
-      if (this.#reading !== reading) return URL.revokeObjectURL(picture.url);
-      this.#reading = undefined;
-      const { picture: before } = this.#state;
-      if (before) URL.revokeObjectURL(before.url);
-      this.set({ picture, made: undefined, problem: undefined, note: "Drawing a preview." });
+      this.#pictures = [...this.#pictures, picture];
+      if (this.#reading === reading) this.set({ picture, problem: undefined, note: "Drawing a preview." });
+      this.#forgetPictures();
+      return this.#reading === reading;
     } catch (error) {
-      if (this.#reading !== reading) return;
-      this.#reading = undefined;
       if (!(error instanceof PictureError)) throw error;
-      return this.set({ problem: { title: "This picture cannot be used.", text: error.message } });
+      const problem = { title: "This picture cannot be used.", text: error.message };
+      if (this.#reading === reading) this.set({ problem });
+      return false;
+    } finally {
+      if (this.#reading === reading) this.#reading = undefined;
     }
-    await this.preview();
+  }
+
+  /** A picture that nothing shows any more needs no address. */
+  #forgetPictures(): void {
+    const { picture, shown, made } = this.#state;
+    const used = [picture, shown?.source, made?.shown.source];
+    for (const one of this.#pictures) if (!used.includes(one)) URL.revokeObjectURL(one.url);
+    this.#pictures = this.#pictures.filter((one) => used.includes(one));
   }
 
   /** Waits for the picture that is being read; false where it cannot be used. */
@@ -140,6 +157,7 @@ export class Bench {
       const isWhole = width === picture.width && height === picture.height;
       this.#show({
         isPreview: true,
+        source: picture,
         drawing: readSvg(traced.svg),
         score: undefined,
         ms: undefined,
@@ -207,6 +225,7 @@ export class Bench {
       const words = "prompt" in settings ? String(settings.prompt).slice(0, 60) : inWords(settings);
       this.#show({
         isPreview: false,
+        source: picture,
         drawing: readSvg(made.svg),
         score: made.score,
         ms: made.ms,
@@ -217,8 +236,9 @@ export class Bench {
       this.set({ since: undefined, note: [endOf(made, draws), notesInWords(made)].filter(Boolean).join(" ") });
       if (made.tries_left !== undefined) this.#tellTries(made.tries_left);
     } catch (error) {
-      if (!(error instanceof AskFailedError)) throw error;
-      this.set({ since: undefined, problem: problemOf(error) });
+      const isTold = error instanceof AskFailedError;
+      this.set({ since: undefined, problem: isTold ? problemOf(error) : pageFailed });
+      if (!isTold) throw error;
     }
   }
 
@@ -226,18 +246,22 @@ export class Bench {
     const blob =
       picture && (pay === "free" ? await reducedTo(picture, Number(this.#form.dataset.freePixels)) : picture.blob);
     const body = { ...settings, ...(blob && { image: await base64Of(blob) }) };
-    if (pay === "free") return ask("/api/svg/try", body, crypto.randomUUID());
+    if (pay === "free") return ask("/api/svg/try", body, crypto.randomUUID()).catch(tryLost);
     const path = picture ? "/api/account/svg/vectorize" : "/api/account/svg/generate";
     const max_credits = this.priceOf({ settings, picture });
     const of = JSON.stringify([path, settings, picture?.url]);
-    if (this.#name?.of !== of) this.#name = { of, name: crypto.randomUUID() };
+    const { name, isLost } = this.#request?.of === of ? this.#request : { name: crypto.randomUUID(), isLost: false };
+    this.#request = { of, name, isLost };
     try {
-      const made = await ask(path, { ...body, max_credits }, this.#name.name);
-      this.#name = undefined;
+      const made = await ask(path, { ...body, max_credits }, name);
+      this.#request = undefined;
       return made;
     } catch (error) {
-      if (error instanceof AskFailedError && !error.isLost) this.#name = undefined;
-      throw error;
+      if (!(error instanceof AskFailedError)) throw error;
+      // A refusal that says nothing of the request before leaves it unknown what became of that one.
+      const isUnknown = error.isLost || (isLost && error.saysNothingOfBefore);
+      this.#request = isUnknown ? { of, name, isLost: true } : undefined;
+      throw isUnknown ? error.asLost() : error;
     }
   }
 
@@ -256,10 +280,11 @@ export class Bench {
 
   #show(shown: Shown, edits: Edits = noEdits): void {
     if (!shown.isPreview) this.#traces += 1;
-    const { view, picture, kept } = this.#state;
+    const { view, kept } = this.#state;
     this.set({ shown, edits, layer: undefined, colour: undefined });
     this.#redraw();
-    if (view === "compare" && !picture && !kept) this.set({ view: "result" });
+    this.#forgetPictures();
+    if (view === "compare" && !shown.source && !kept) this.set({ view: "result" });
   }
 
   edit(edits: Edits, more: Partial<State> = {}): void {
@@ -268,11 +293,11 @@ export class Bench {
   }
 
   #redraw(): void {
-    const { shown, edits, url } = this.#state;
+    const { shown, edits, edited: before } = this.#state;
     if (!shown) return;
-    if (url) URL.revokeObjectURL(url);
+    if (before) URL.revokeObjectURL(before.url);
     this.set({
-      url: URL.createObjectURL(svgBlob(edited(shown.drawing, edits))),
+      edited: drawn(edited(shown.drawing, edits)),
       ...(!shown.isPreview && { made: { shown, edits } }),
     });
   }
@@ -283,13 +308,19 @@ export class Bench {
     if (kept) URL.revokeObjectURL(kept.url);
     this.set({ kept: undefined });
     if (kept || !shown) return;
-    const drawing = edited(shown.drawing, edits);
-    this.set({ kept: { shown: { ...shown, drawing }, url: URL.createObjectURL(svgBlob(drawing)) }, view: "compare" });
+    const { drawing, ...more } = drawn(edited(shown.drawing, edits));
+    const score = isEdited(edits) ? undefined : shown.score;
+    this.set({ kept: { shown: { ...shown, drawing, score }, ...more }, view: "compare" });
   }
 
   #tellTries(left: number): void {
     for (const told of this.#form.querySelectorAll("[data-tries]")) told.textContent = `${left} left today`;
   }
+}
+
+function drawn(drawing: Drawing): NonNullable<State["edited"]> {
+  const blob = svgBlob(drawing);
+  return { drawing, url: URL.createObjectURL(blob), bytes: blob.size };
 }
 
 /** Puts the markup on the clipboard. */
@@ -302,7 +333,7 @@ export async function copyMarkup(bench: Bench): Promise<void> {
   }
 }
 
-export const markupOf = ({ shown, edits }: State) => (shown ? writeSvg(edited(shown.drawing, edits)) : "");
+export const markupOf = ({ edited }: State) => (edited ? writeSvg(edited.drawing) : "");
 
 function endOf({ ms, cost_usd, tries_left, paid_usdc }: Made, draws: boolean): string {
   const did = `${draws ? "Drawn" : "Traced"} in ${(ms / 1_000).toFixed(1)} s`;
@@ -318,5 +349,17 @@ function problemOf({ message, isLost, title, retryAfterSeconds = 0 }: AskFailedE
   const wait = retryAfterSeconds > 0 && retryAfterSeconds < 600 ? ` Try again in ${retryAfterSeconds} s.` : "";
   return { title: "Nothing was drawn, and nothing was charged.", text: message + wait };
 }
+
+/** A try has no name by which it could be had again. */
+function tryLost(error: unknown): never {
+  if (!(error instanceof AskFailedError) || !error.isLost) throw error;
+  const text = "Nothing was charged. Press again; it may have used up one of today’s tries.";
+  throw new AskFailedError(text, { title: error.message });
+}
+
+const pageFailed = {
+  title: "This page failed.",
+  text: "Reload it. What was paid for is not lost: drawings for credits are among your runs, and a payment by wallet is kept in this tab.",
+};
 
 const baseOf = (name: string) => name.replace(/\.\w+$/, "") || "picture";

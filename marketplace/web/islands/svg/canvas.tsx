@@ -7,10 +7,10 @@ import { Empty } from "../../../../shared/page/empty.tsx";
 import { figures } from "../../../../shared/page/figures.ts";
 import { Stats } from "../../../../shared/page/stats.tsx";
 import type { Drawing } from "../../../tracer/drawing.ts";
-import { writeSvg } from "../../../tracer/output/write-svg.ts";
 import { readQueue } from "./ask.ts";
 import { type Bench, markupOf, type State, type View } from "./bench.ts";
-import { colourCount, edited, elementCount, nodesOf } from "./edits.ts";
+import { colourCount, edited, elementCount, isEdited, nodesOf } from "./edits.ts";
+import type { Picture } from "./picture.ts";
 import { Outlines } from "./shapes.tsx";
 import { Stage, zoomMax } from "./stage.tsx";
 
@@ -53,7 +53,7 @@ export function Canvas({ bench, state, draws, onChoose, onExample }: CanvasProps
             <ZoomButton icon="fit" label="Fit to window" onClick={() => setZoom(1)} />
           </div>
         </div>
-        <Shows state={state} zoom={zoom} onZoom={setZoom}>
+        <Shows state={state} waiting={draws ? undefined : state.picture} zoom={zoom} onZoom={setZoom}>
           {draws ? <NoDrawing /> : <NoPicture onChoose={onChoose} onExample={onExample} />}
         </Shows>
         <div class="canvas-note small dim">
@@ -99,14 +99,14 @@ function ZoomButton({ icon, label, onClick }: { icon: "minus" | "plus" | "fit"; 
   return <Button type="button" look="ghost" size="small" icon={icon} aria-label={label} onClick={onClick} />;
 }
 
-function Shows({ state, zoom, onZoom, children }: ShowsProps) {
-  const { shown, url, picture, kept, view, edits, layer } = state;
+function Shows({ state, waiting, zoom, onZoom, children }: ShowsProps) {
+  const { shown, edited: now, kept, view, edits, layer } = state;
   if (view === "markup" && shown) return <Markup text={markupOf(state)} />;
-  if (!shown || !url) {
-    return <div class="canvas">{picture ? <Waiting url={picture.url} /> : children}</div>;
+  if (!shown || !now) {
+    return <div class="canvas">{waiting ? <Waiting url={waiting.url} /> : children}</div>;
   }
   const { width, height } = shown.drawing;
-  const source = picture && { url: picture.url, alt: "Source", tag: "Source", isPixels: true };
+  const source = shown.source && { url: shown.source.url, alt: "Source", tag: "Source", isPixels: true };
   const other = kept ? { url: kept.url, alt: "Kept drawing", tag: `A: ${kept.shown.label}`, isPixels: false } : source;
   return (
     <Stage
@@ -119,7 +119,7 @@ function Shows({ state, zoom, onZoom, children }: ShowsProps) {
       {view === "outlines" ? (
         <Outlines drawing={edited(shown.drawing, { ...edits, hidden: new Set() })} layer={layer} />
       ) : (
-        <img src={url} alt="The drawing" draggable={false} />
+        <img src={now.url} alt="The drawing" draggable={false} />
       )}
     </Stage>
   );
@@ -127,19 +127,12 @@ function Shows({ state, zoom, onZoom, children }: ShowsProps) {
 
 interface ShowsProps {
   readonly state: State;
+  /** A picture whose drawing is not here yet. */
+  readonly waiting: Picture | undefined;
   readonly zoom: number;
   readonly onZoom: (zoom: number) => void;
   /** What stands there before there is a picture. */
   readonly children: ComponentChildren;
-}
-
-const bytesKept = new WeakMap<Drawing, number>();
-
-/** Writing a large drawing takes a while, so it is written once. */
-function markupBytes(drawing: Drawing): number {
-  const bytes = bytesKept.get(drawing) ?? writeSvg(drawing).length;
-  bytesKept.set(drawing, bytes);
-  return bytes;
 }
 
 const markupShown = 100_000;
@@ -224,38 +217,31 @@ function Working({ since }: { since: number }) {
   );
 }
 
-function Figures({ state: { shown, kept } }: { state: State }) {
-  const { drawing, score } = shown ?? {};
-  const bytes = drawing && markupBytes(drawing);
-  const kB = (value: number) => (value / 1_000).toFixed(1);
-  const before = kept && { ...kept.shown, bytes: markupBytes(kept.shown.drawing) };
-  const note = (text: string | undefined) => (text === undefined ? undefined : `A: ${text}`);
+function Figures({ state: { shown, edits, edited: now, kept } }: { state: State }) {
+  const score = isEdited(edits) ? undefined : shown?.score;
+  const kB = (bytes: number) => (bytes / 1_000).toFixed(1);
+  const drawing = now?.drawing;
+  const before = kept?.shown.drawing;
+  const counted = (name: string, count: (drawing: Drawing) => number) => ({
+    name,
+    value: drawing ? figures(count(drawing)) : "–",
+    note: before && `A: ${figures(count(before))}`,
+  });
+  const keptScore = kept?.shown.score?.toFixed(3);
   return (
     <Stats
       small
       inCard
       stats={[
-        { name: "Score", value: score?.toFixed(3) ?? "–", note: note(before?.score?.toFixed(3)) },
-        {
-          name: "Paths",
-          value: drawing ? figures(elementCount(drawing)) : "–",
-          note: note(before && figures(elementCount(before.drawing))),
-        },
-        {
-          name: "Nodes",
-          value: drawing ? figures(nodesOf(drawing)) : "–",
-          note: note(before && figures(nodesOf(before.drawing))),
-        },
-        {
-          name: "Colours",
-          value: drawing ? figures(colourCount(drawing)) : "–",
-          note: note(before && figures(colourCount(before.drawing))),
-        },
+        { name: "Score", value: score?.toFixed(3) ?? "–", note: keptScore && `A: ${keptScore}` },
+        counted("Paths", elementCount),
+        counted("Nodes", nodesOf),
+        counted("Colours", colourCount),
         {
           name: "Size",
-          value: bytes === undefined ? "–" : kB(bytes),
-          unit: bytes === undefined ? undefined : "kB",
-          note: note(before && `${kB(before.bytes)} kB`),
+          value: now ? kB(now.bytes) : "–",
+          unit: now && "kB",
+          note: kept && `A: ${kB(kept.bytes)} kB`,
         },
       ]}
     />

@@ -19,23 +19,25 @@ export function ApiCode({ origin, tool, settings }: ApiCodeProps) {
         </div>
         <Copy label="Copy the call" of="call" />
       </div>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keyboard */}
-      <pre class="code-1" tabIndex={0}>
-        <code id="call">
-          curl <span class="p">-s</span> {origin}/api/v1/svg/{tool} \{"\n  "}
-          <span class="p">-H</span> <span class="s">"Authorization: Bearer $KEY"</span> \{"\n  "}
-          <span class="p">-H</span> <span class="s">"Content-Type: application/json"</span> \{"\n  "}
-          <span class="p">-d</span> '<Asked asked={asked} isQuoted />'
-        </code>
-      </pre>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keyboard */}
-      <pre class="code-2" tabIndex={0}>
-        <code>
-          {`{ "name": "svg_${tool}", "arguments": `}
-          <Asked asked={asked} />
-          {" }"}
-        </code>
-      </pre>
+      <div id="call">
+        {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keyboard */}
+        <pre class="code-1" tabIndex={0}>
+          <code>
+            curl <span class="p">-s</span> {origin}/api/v1/svg/{tool} \{"\n  "}
+            <span class="p">-H</span> <span class="s">"Authorization: Bearer $KEY"</span> \{"\n  "}
+            <span class="p">-H</span> <span class="s">"Content-Type: application/json"</span> \{"\n  "}
+            <span class="p">-d</span> '<Asked asked={asked} isQuoted />'
+          </code>
+        </pre>
+        {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keyboard */}
+        <pre class="code-2" tabIndex={0}>
+          <code>
+            {`{ "name": "svg_${tool}", "arguments": `}
+            <Asked asked={asked} />
+            {" }"}
+          </code>
+        </pre>
+      </div>
     </div>
   );
 }

@@ -16,6 +16,9 @@ export interface Edits {
 
 export const noEdits: Edits = { hidden: new Set(), colours: new Map() };
 
+export const isEdited = ({ hidden, colours }: Edits) =>
+  hidden.size > 0 || [...colours.values()].some((own) => own.size > 0);
+
 export interface Layer {
   readonly index: number;
   readonly name: string;

@@ -1,9 +1,11 @@
 /** @jsxRuntime automatic @jsxImportSource preact */
+
+import { useState } from "preact/hooks";
 import { Button } from "../../../../shared/page/button.tsx";
 import { figures } from "../../../../shared/page/figures.ts";
 import { Icon } from "../../../../shared/page/icon.tsx";
 import { type Bench, copyMarkup, type State } from "./bench.ts";
-import { edited, type Layer, layersOf, onlyLayer, sixOf, withColour, withHidden } from "./edits.ts";
+import { type Layer, layersOf, onlyLayer, sixOf, withColour, withHidden } from "./edits.ts";
 import { pdfBlob, pngBlob, save, svgBlob } from "./files.ts";
 import { Thumb } from "./shapes.tsx";
 
@@ -42,7 +44,7 @@ export function Side({ bench, state }: { bench: Bench; state: State }) {
           ))}
         </ul>
       </div>
-      {open && <Colours layer={open} bench={bench} state={state} />}
+      {open && <Colours key={open.index} layer={open} bench={bench} state={state} />}
       <Files bench={bench} state={state} />
     </>
   );
@@ -55,6 +57,7 @@ interface RowProps {
 }
 
 const swatchesShown = 3;
+const coloursShown = 24;
 
 function LayerRow({ layer, bench, state }: RowProps) {
   const { index, name, elements, colours } = layer;
@@ -119,6 +122,7 @@ interface SwatchProps {
 
 function Colours({ layer, bench, state }: RowProps) {
   const { index, name, colours } = layer;
+  const [areAllShown, showAll] = useState(false);
   const { edits, shown, colour: chosen = colours[0] } = state;
   const own = edits.colours.get(index);
   const now = (colour: string) => own?.get(colour) ?? colour;
@@ -130,9 +134,14 @@ function Colours({ layer, bench, state }: RowProps) {
     <div class="panel-part">
       <h2>Colours of {name}</h2>
       <div class="row">
-        {colours.slice(0, 24).map((colour) => (
+        {colours.slice(0, areAllShown ? undefined : coloursShown).map((colour) => (
           <Swatch colour={now(colour)} name={name} isOn={colour === chosen} onClick={() => bench.set({ colour })} />
         ))}
+        {colours.length > coloursShown && !areAllShown && (
+          <Button type="button" look="ghost" size="small" onClick={() => showAll(true)}>
+            {`${figures(colours.length - coloursShown)} more`}
+          </Button>
+        )}
       </div>
       <div class="row row-tight">
         <input
@@ -168,10 +177,10 @@ function Colours({ layer, bench, state }: RowProps) {
 
 /** A preview cannot be saved: it is made of few pixels, and what is worth saving is the trace. */
 function Files({ bench, state }: { bench: Bench; state: State }) {
-  const { shown, edits } = state;
-  if (!shown) return null;
+  const { shown, edited } = state;
+  if (!shown || !edited) return null;
   const { fileName, isPreview, stored } = shown;
-  const drawing = edited(shown.drawing, edits);
+  const { drawing } = edited;
   const times = Math.max(1, Math.round(1_024 / Math.max(drawing.width, drawing.height)));
   return (
     <div class="panel-part">

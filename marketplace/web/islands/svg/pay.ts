@@ -1,7 +1,7 @@
 import { fromBase64 } from "../../../../client/base64.ts";
 import { atomicPerCredit } from "../../../answers/amounts.ts";
 import { byId } from "../dom/elements.ts";
-import { AnswerError, errorOf } from "../payment/answer.ts";
+import { AnswerError, errorOf, UnreachableError } from "../payment/answer.ts";
 import { PaymentCard } from "../payment/card.ts";
 import { endPayment, usedSaid, withoutCode } from "../payment/end-payment.ts";
 import { findKept, type KeptPayment, keep } from "../payment/kept.ts";
@@ -127,6 +127,7 @@ async function conclude(product: Product, kept: KeptPayment, delivered: Delivere
 /** Where only a mock model would draw, the whole order is drawn for nothing instead of being priced. */
 function madeForNothing(error: unknown): Made {
   card.remove();
+  if (error instanceof UnreachableError) throw notPaid(error.message);
   if (!(error instanceof AnswerError)) throw error;
   if (typeof error.body.svg === "string") return error.body as unknown as Made;
   throw notPaid(error.message);

@@ -84,24 +84,41 @@ type Pane = { readonly current: HTMLDivElement | null };
 
 /** Keeps what is under the pointer, or in the middle, where it is when the zoom changes. */
 function useAnchor(pane: Pane, zoom: number) {
-  const kept = useRef<{ x: number; y: number; left: number; top: number } | undefined>(undefined);
+  const kept = useRef<Anchor | undefined>(undefined);
+  const zoomShown = useRef(zoom);
+  const anchor = (x?: number, y?: number) => {
+    kept.current = pane.current ? anchorIn(pane.current, x, y) : undefined;
+  };
+  // Zoomed from outside: the page shows it as it was before until this is drawn.
+  if (zoomShown.current !== zoom && !kept.current) anchor();
   useLayoutEffect(() => {
+    zoomShown.current = zoom;
     const element = pane.current;
-    if (!element || !kept.current) return;
-    const { x, y, left, top } = kept.current;
-    element.scrollLeft = x * element.scrollWidth - left;
-    element.scrollTop = y * element.scrollHeight - top;
+    const box = element?.querySelector(".ba")?.getBoundingClientRect();
+    if (!element || !box || !kept.current) return;
+    const { x, y, clientX, clientY } = kept.current;
+    element.scrollLeft += box.left + x * box.width - clientX;
+    element.scrollTop += box.top + y * box.height - clientY;
     kept.current = undefined;
   }, [zoom]);
-  return (clientX?: number, clientY?: number) => {
-    const element = pane.current;
-    if (!element) return;
-    const box = element.getBoundingClientRect();
-    const left = clientX === undefined ? element.clientWidth / 2 : clientX - box.left;
-    const top = clientY === undefined ? element.clientHeight / 2 : clientY - box.top;
-    const { scrollLeft, scrollTop, scrollWidth, scrollHeight } = element;
-    kept.current = { x: (scrollLeft + left) / scrollWidth, y: (scrollTop + top) / scrollHeight, left, top };
-  };
+  return anchor;
+}
+
+/** A point of the picture, as shares of its width and height, and where it is in the window. */
+interface Anchor {
+  readonly x: number;
+  readonly y: number;
+  readonly clientX: number;
+  readonly clientY: number;
+}
+
+function anchorIn(pane: HTMLElement, x?: number, y?: number): Anchor | undefined {
+  const around = pane.getBoundingClientRect();
+  const box = pane.querySelector(".ba")?.getBoundingClientRect();
+  if (!box) return undefined;
+  const clientX = x ?? around.left + pane.clientWidth / 2;
+  const clientY = y ?? around.top + pane.clientHeight / 2;
+  return { x: (clientX - box.left) / box.width, y: (clientY - box.top) / box.height, clientX, clientY };
 }
 
 /** The wheel zooms with Ctrl, as a pinch on a touchpad does; without, it scrolls as everywhere. */

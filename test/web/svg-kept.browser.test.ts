@@ -1,0 +1,256 @@
+import type { Page, Route } from "playwright-core";
+import { beforeAll, expect } from "vitest";
+import { credits } from "../../marketplace/credits/amount.ts";
+import { readBalances } from "../../marketplace/credits/balance.ts";
+import { grant } from "../../marketplace/credits/ledger.ts";
+import type { AccountId } from "../../marketplace/ids.ts";
+import { logo, picture, png } from "../marketplace/tracer/pictures.ts";
+import { open } from "./browser.ts";
+import { type Site, signIn, test } from "./site.ts";
+
+let logoPng: Buffer;
+beforeAll(async () => {
+  logoPng = await png(picture(400, 300, logo));
+});
+
+const choose = (page: Page, name = "logo.png") =>
+  page.setInputFiles("input[type=file]", { name, mimeType: "image/png", buffer: logoPng });
+const drawing = (page: Page) => page.getByRole("img", { name: "The drawing" });
+const stat = async (page: Page, name: string) =>
+  (await page.locator("dl.stats > div", { hasText: name }).locator("dd").first().textContent())?.trim();
+
+async function traced(site: Site) {
+  const opened = await open(site, "/svg");
+  await choose(opened.page);
+  await drawing(opened.page).waitFor();
+  await opened.page.getByText("Name objects as layers").first().click();
+  await opened.page.getByRole("button", { name: /Trace for free/ }).click();
+  await opened.page.getByText(/Traced in .* It was free/).waitFor();
+  return opened;
+}
+
+/** The workbench of a person with so many credits. */
+async function withCredits(site: Site, amount: bigint) {
+  const opened = await open(site, "/svg");
+  const handle = `bench-${Math.random().toString(36).slice(2)}`;
+  await signIn(site, opened.page, handle);
+  const { db } = site.context;
+  const { rows } = await db.query<{ id: AccountId }>("select id from accounts where handle = $1", [handle]);
+  const accountId = rows[0]!.id;
+  await grant(db, { accountId, credits: credits(amount) });
+  await opened.page.reload();
+  return { ...opened, left: async () => (await readBalances(db, [accountId]))[0]?.credits };
+}
+
+test("Enter in a field of the workbench buys nothing, and what was edited stays", async ({ site }) => {
+  const { page, complaints, close } = await traced(site);
+  const posted: string[] = [];
+  page.on("request", (request) => void (request.method() === "POST" && posted.push(request.url())));
+  await page.locator(".layers .name", { hasText: "triangle-1" }).click();
+  await page.getByLabel("Colour as hex").fill("#00ff88");
+  await page.keyboard.press("Enter");
+  await page.getByLabel(/^Show circle-1$/).focus();
+  await page.keyboard.press("Enter");
+  await page.getByRole("slider", { name: /^Compare/ }).focus();
+  await page.keyboard.press("Enter");
+  await page.locator("#style").focus();
+  await page.keyboard.press("Enter");
+  await page.keyboard.press("Escape");
+  await page.getByText("Markup", { exact: true }).click();
+  expect(await page.locator(".canvas-markup code").textContent()).toContain("#0f8");
+  expect(await page.getByRole("button", { name: "Trace for free 2 left today" }).isVisible()).toBe(true);
+  expect(posted).toEqual([]);
+  expect(complaints).toEqual([]);
+  await close();
+});
+
+test("a drawing whose answer was lost is charged once, whatever refuses the next presses", async ({ site }) => {
+  const { page, left, close } = await withCredits(site, 5n);
+  await choose(page);
+  await drawing(page).waitFor();
+  const names = new Set<string | undefined>();
+  let press = 0;
+  await page.route("**/api/account/svg/vectorize", async (route: Route) => {
+    press += 1;
+    names.add(route.request().headers()["idempotency-key"]);
+    if (press === 1) {
+      await route.fetch();
+      return route.abort();
+    }
+    if (press < 4) return route.fulfill({ status: press === 2 ? 429 : 503, json: { error: "Too busy right now." } });
+    return route.continue();
+  });
+  const trace = page.getByRole("button", { name: "Trace 1 credit" });
+  await trace.click();
+  await page.getByText("The answer was lost on the way.").waitFor();
+  for (let n = 0; n < 2; n += 1) {
+    await trace.click();
+    await expect.poll(() => press).toBe(n + 2);
+    await page.getByText("Too busy right now.").waitFor();
+    expect(await page.getByText(/nothing was charged/).count()).toBe(0);
+    await page.getByText("Press again: it is drawn and charged once").waitFor();
+  }
+  await trace.click();
+  await page.getByText(/Traced in .* for 1 credit\./).waitFor();
+  expect(names.size).toBe(1);
+  expect(await left()).toBe(4n);
+  await close();
+});
+
+test("of a free try whose answer was lost the page does not say that it can be had again", async ({ site }) => {
+  const { page, close } = await open(site, "/svg");
+  await choose(page);
+  await drawing(page).waitFor();
+  await page.route("**/api/svg/try", (route) => route.abort());
+  await page.getByRole("button", { name: /Trace for free/ }).click();
+  await page.getByText("The answer was lost on the way.").waitFor();
+  await page.getByText("it may have used up one of today’s tries").waitFor();
+  await close();
+});
+
+test("what is drawn from words is not compared with a picture that was chosen before", async ({ site }) => {
+  const { page, close } = await withCredits(site, 10n);
+  await choose(page);
+  await drawing(page).waitFor();
+  expect(await page.getByText("Source", { exact: true }).count()).toBe(1);
+  await page.getByText("Draw", { exact: true }).click();
+  await page.getByLabel("What to draw").fill("A fox made of paper");
+  await page.getByRole("button", { name: /^Draw 3 credits/ }).click();
+  await page.getByText(/^Drawn in/).waitFor();
+  await page.getByText("Compare", { exact: true }).click();
+  expect(await page.locator(".ba-tag-a").count()).toBe(0);
+  expect(await page.locator(".ba img").count()).toBe(1);
+  // The picture is still there to be traced.
+  await page.getByText("Trace an image", { exact: true }).click();
+  await expect.poll(() => page.locator(".ba-tag-a").allInnerTexts()).toEqual(["Source"]);
+  await close();
+});
+
+test("text that is pasted or dropped stays text, and a finished trace is there after another picture was chosen", async ({
+  site,
+}) => {
+  const { page, complaints, close } = await traced(site);
+  await page.getByText("Draw", { exact: true }).click();
+  const isTaken = await page.evaluate(
+    (bytes) => {
+      const data = new DataTransfer();
+      data.items.add("a fox", "text/plain");
+      data.items.add(new File([new Uint8Array(bytes)], "copied.png", { type: "image/png" }));
+      const prompt = document.querySelector("#prompt");
+      prompt?.dispatchEvent(new ClipboardEvent("paste", { bubbles: true, cancelable: true, clipboardData: data }));
+      const text = new DataTransfer();
+      text.items.add("a fox", "text/plain");
+      return !prompt?.dispatchEvent(new DragEvent("drop", { bubbles: true, cancelable: true, dataTransfer: text }));
+    },
+    [...logoPng],
+  );
+  expect(isTaken).toBe(false);
+  expect(await page.getByLabel("What to draw").isVisible()).toBe(true);
+  await page.getByText("Trace an image", { exact: true }).click();
+  // Neither that nor the way back is an option of the trace.
+  await page.getByText(/Traced in/).waitFor();
+  await choose(page, "another.png");
+  await page.getByText(/^Preview of/).waitFor();
+  await page.getByRole("button", { name: "Back to the trace" }).click();
+  expect(await page.getByRole("button", { name: "Save as SVG" }).isDisabled()).toBe(false);
+  const [download] = await Promise.all([
+    page.waitForEvent("download"),
+    page.getByRole("button", { name: "Save as SVG" }).click(),
+  ]);
+  expect(download.suggestedFilename()).toBe("logo.svg");
+  const source = page.locator(".ba-before");
+  expect(await source.evaluate((image: HTMLImageElement) => image.decode().then(() => image.naturalWidth))).toBe(400);
+  expect(complaints).toEqual([]);
+  await close();
+});
+
+test("figures are of what is saved: hidden layers do not count, and an edited drawing has no score", async ({
+  site,
+}) => {
+  const { page, close } = await traced(site);
+  const before = { paths: Number(await stat(page, "Paths")), score: Number(await stat(page, "Score")) };
+  expect(before.score).toBeGreaterThan(0.9);
+  await page.getByLabel(/^Show circle-1$/).uncheck({ force: true });
+  await expect.poll(async () => Number(await stat(page, "Paths"))).toBeLessThan(before.paths);
+  expect(await stat(page, "Score")).toBe("–");
+  const hidden = await stat(page, "Paths");
+  await page.getByRole("button", { name: "Keep as A" }).click();
+  expect(await page.locator("dl.stats > div", { hasText: "Paths" }).textContent()).toContain(`A: ${hidden}`);
+  await page.getByRole("button", { name: "Show all" }).click();
+  await expect.poll(async () => Number(await stat(page, "Paths"))).toBe(before.paths);
+  expect(Number(await stat(page, "Score"))).toBe(before.score);
+  await close();
+});
+
+test("zoom keeps the place that the pointer is at, and by its buttons the middle", async ({ site }) => {
+  const { page, close } = await open(site, "/svg");
+  await page.setInputFiles("input[type=file]", {
+    name: "tall.png",
+    mimeType: "image/png",
+    buffer: await png(picture(150, 300, logo)),
+  });
+  await drawing(page).waitFor();
+  /** Where a point of the window lies in the picture, in shares. */
+  const placeOf = (x: number, y: number) =>
+    page.locator(".ba").evaluate(
+      (element, [x, y]) => {
+        const box = element.getBoundingClientRect();
+        return [(x - box.left) / box.width, (y - box.top) / box.height];
+      },
+      [x, y] as const,
+    );
+  const near = (place: number[], [x = 0, y = 0]: number[]) => {
+    expect(place[0]).toBeCloseTo(x, 1);
+    expect(place[1]).toBeCloseTo(y, 1);
+  };
+  const box = (await page.locator(".ba").boundingBox())!;
+  const [x, y] = [box.x + box.width * 0.7, box.y + box.height * 0.4];
+  await page.mouse.move(x, y);
+  await page.keyboard.down("Control");
+  await page.mouse.wheel(0, -600);
+  await page.keyboard.up("Control");
+  await expect.poll(() => page.locator(".zoom-told").textContent()).toBe("800 %");
+  near(await placeOf(x, y), [0.7, 0.4]);
+  const pane = (await page.getByRole("group", { name: /^Picture/ }).boundingBox())!;
+  const middle = [pane.x + pane.width / 2, pane.y + pane.height / 2] as const;
+  const before = await placeOf(...middle);
+  await page.getByRole("button", { name: "Zoom in" }).click();
+  await page.getByRole("button", { name: "Zoom out" }).click();
+  await page.getByRole("button", { name: "Zoom out" }).click();
+  await expect.poll(() => page.locator(".zoom-told").textContent()).toBe("533 %");
+  near(await placeOf(...middle), before);
+  await close();
+});
+
+test("a seed that is none does not keep a picture from being traced, and is refused in words where it counts", async ({
+  site,
+}) => {
+  const { page, close } = await withCredits(site, 10n);
+  await choose(page);
+  await drawing(page).waitFor();
+  await page.getByText("Draw", { exact: true }).click();
+  await page.getByLabel("Seed").fill("1.5");
+  await page.getByLabel("What to draw").fill("A fox");
+  await page.getByRole("button", { name: /^Draw 3 credits/ }).click();
+  await page.getByRole("alert").getByText(/seed/).waitFor();
+  await page.getByText("Trace an image", { exact: true }).click();
+  await page.getByRole("button", { name: "Trace 1 credit" }).click();
+  await page.getByText(/Traced in .* for 1 credit\./).waitFor();
+  await close();
+});
+
+test("the call that is copied is the one that is shown, and HD's price is the one that is asked", async ({ site }) => {
+  const { page, context, close } = await open(site, "/svg");
+  await context.grantPermissions(["clipboard-read", "clipboard-write"]);
+  const copied = async () => {
+    await page.getByRole("button", { name: "Copy the call" }).click();
+    return page.evaluate(() => navigator.clipboard.readText());
+  };
+  expect(await copied()).toMatch(/^curl [^}]*\}'$/);
+  await page.getByText("MCP", { exact: true }).click();
+  await expect.poll(copied).toMatch(/^\{ "name": "svg_vectorize"[\s\S]*\} \}$/);
+  await page.getByText("Draw", { exact: true }).click();
+  await page.getByText(/More detail/).click();
+  await page.getByRole("link", { name: "Sign in to draw 8 credits" }).waitFor();
+  await close();
+});
