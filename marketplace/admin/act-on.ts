@@ -11,6 +11,7 @@ import type { AccountId } from "../ids.ts";
 import { parse } from "../parse.ts";
 import { type ResolveOptions, resolveReport } from "../reports/operator-reports.ts";
 import { actTextMax, recordAct } from "./acts.ts";
+import { isAtAddress } from "./agent-address.ts";
 import { withoutNul } from "./ids.ts";
 import { recordMove } from "./moves.ts";
 import type { Operator } from "./operators.ts";
@@ -46,9 +47,9 @@ export async function moveAgentAs(
 ): Promise<{ agent: string; state: string }> {
   const { move, reason, note } = parse(moveRequest, said, "invalid_value");
   return inTransaction(db, async (tx) => {
-    const accountId = await ownerOf(tx, withoutNul(address));
+    const { accountId, agent } = await agentAt(tx, withoutNul(address));
     refuseOwn(operator, accountId);
-    const moved = await moveAgent(tx, address, move);
+    const moved = await moveAgent(tx, agent, move);
     await recordMove(tx, {
       of: "agent",
       move,
@@ -185,12 +186,13 @@ export interface Granted {
 
 type Resolved = Awaited<ReturnType<typeof resolveReport>>;
 
-async function ownerOf(tx: Transaction, address: string): Promise<AccountId> {
-  const { rows } = await tx.query<{ account_id: AccountId }>(
-    "select account_id from agents where lower(handle || '/' || slug) = lower($1)",
+/** Whose it is, and the address that it has now. */
+async function agentAt(tx: Transaction, address: string): Promise<{ accountId: AccountId; agent: string }> {
+  const { rows } = await tx.query<{ accountId: AccountId; agent: string }>(
+    `select account_id as "accountId", handle || '/' || slug as agent from agents a where ${isAtAddress("a", "$1")}`,
     [address],
   );
-  if (rows[0]) return rows[0].account_id;
+  if (rows[0]) return rows[0];
   throw new ApiError("not_found", `There is no agent "${address}".`);
 }
 

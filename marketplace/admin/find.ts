@@ -7,6 +7,7 @@ import type { AccountId, AgentId } from "../ids.ts";
 import type { FacilitatorClient } from "../payments/facilitator/client.ts";
 import { searchText } from "../query.ts";
 import { type Concerned, recordAct } from "./acts.ts";
+import { isAtAddress } from "./agent-address.ts";
 import { type FoundPayment, findPayments } from "./find-payments.ts";
 import { type FoundRun, findRuns } from "./find-runs.ts";
 import { type Sought, soughtBy } from "./ids.ts";
@@ -108,8 +109,8 @@ async function findAccounts(
 
 async function findAgents(db: Queryable, asked: Record<"id" | "address" | "report", string | null>): Promise<Owned[]> {
   const { rows } = await db.query<Omit<Owned, "created_at"> & { createdAt: Date }>(
-    `select id, handle || '/' || slug as agent, state, live_version, created_at as "createdAt", account_id as "ownerId" from agents
-     where id = $1 or lower(handle || '/' || slug) = lower($2) or id = (select agent_id from reports where id = $3) limit 10`,
+    `select id, handle || '/' || slug as agent, state, live_version, created_at as "createdAt", account_id as "ownerId" from agents a
+     where id = $1 or ${isAtAddress("a", "$2")} or id = (select agent_id from reports where id = $3) limit 10`,
     [asked.id, asked.address, asked.report],
   );
   return rows.map(({ createdAt, ...row }) => ({ ...row, created_at: createdAt.toISOString() }));

@@ -4,6 +4,7 @@ import type { Queryable } from "../../shared/postgres.ts";
 import { readBalances } from "../credits/balance.ts";
 import type { AccountId } from "../ids.ts";
 import { followsPlace, microsOf, type Place, pageOf, pageQuery, placeValues, searchText } from "../query.ts";
+import { isAtAddress } from "./agent-address.ts";
 
 const states = ["open", "suspended", "closed"] as const;
 
@@ -75,7 +76,7 @@ export async function listAllAgents(
        (select count(*)::integer from reports r where r.agent_id = a.id and r.resolved_at is null) as reports
      from agents a
      where ${followsPlace(1)} and ($4::text is null or starts_with(lower(handle || '/' || slug), lower($4))) and ($5::text is null or state = $5)
-       and ($6::text is null or lower(handle || '/' || slug) = lower($6))
+       and ($6::text is null or ${isAtAddress("a", "$6")})
      order by created_at desc, id limit $3`,
     [
       ...placeValues(asked.cursor),

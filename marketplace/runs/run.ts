@@ -245,7 +245,7 @@ async function resolve(
   prepared: PreparedRun,
   outcome: Outcome,
 ): Promise<Resolved> {
-  for (const pauseMs of [50, 250, 1_000, 4_000]) {
+  for (const pauseMs of [50, 250, 1_000, 4_000, 10_000, 20_000]) {
     try {
       return await resolveOnce(context, started, prepared, outcome);
     } catch (error) {

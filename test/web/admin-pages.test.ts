@@ -1,5 +1,6 @@
 import { describe, expect } from "vitest";
-import { accountByHandle } from "../../marketplace/accounts/create.ts";
+import { accountByHandle, createAccount } from "../../marketplace/accounts/create.ts";
+import { renameAccount } from "../../marketplace/accounts/rename.ts";
 import { nameOperator } from "../../marketplace/admin/operators.ts";
 import { codeAt, stepAt } from "../../marketplace/admin/totp.ts";
 import { publishAgent } from "../../marketplace/agents/publish.ts";
@@ -153,6 +154,40 @@ describe("the operators' pages", () => {
     expect((await ada.get(path)).html).toContain("1,000 of 10,000 granted today");
     const many = await ada.post(path, { ...fields, credits: "many" });
     expect([many.status, many.html.includes("Must be a whole number.")]).toEqual([422, true]);
+  });
+
+  test("a grant form that was sent before can be sent once more, told so", async ({ seeded, ada }) => {
+    const path = `/admin/accounts/${seeded.buyer.handle}`;
+    const form = { act: "grant", credits: "2", note: "a gift", reference: `again-${Date.now()}` };
+    expect((await ada.post(path, form)).to).toBe(`${path}?done=granted`);
+    const again = await ada.post(path, { ...form, credits: "3" });
+    expect([again.status, again.html.includes("granted before; nothing was granted now")]).toEqual([409, true]);
+    const shown = allFormsIn(again.html).find(({ fields }) => fields.act === "grant");
+    expect(shown?.fields).toMatchObject({ credits: "3", note: "a gift" });
+    expect((await ada.post(path, shown!.fields)).to).toBe(`${path}?done=granted`);
+  });
+
+  test("find and suspend an agent by an address from before its creator's handle changed", async ({ market, ada }) => {
+    const creator = await person(market);
+    const { db } = market.context;
+    const account = await accountByHandle(db, creator.handle);
+    await publishAgent(market.context, account, "moved", echoAgent);
+    const now = (await renameAccount(db, account, `${creator.handle}-now`)).handle;
+    const before = `${creator.handle}/moved`;
+    const found = await ada.get(`/admin?${new URLSearchParams({ id: before })}`);
+    expect(found.html).toContain(`/admin/agents/${now}/moved`);
+    expect((await ada.get(`/admin/agents/${before}`)).html).toContain(`${now}/moved`);
+    const moved = await ada.post(`/admin/agents/${before}`, { act: "move", move: "suspend", reason: "copies" });
+    expect(moved.to).toBe(`/admin/agents/${now}/moved?done=suspended`);
+  });
+
+  test("keep what a list is narrowed to on its first page, too", async ({ market, ada }) => {
+    const { db } = market.context;
+    for (let n = 0; n < 101; n += 1) await createAccount(db, { handle: `page-of-${n}` });
+    const first = await ada.get("/admin/accounts?q=page-of&state=open");
+    const [next] = /\/admin\/accounts\?[^"]*cursor=[^"&]+/.exec(first.html) ?? [];
+    const second = await ada.get((next ?? "").replaceAll("&amp;", "&"));
+    expect(second.html.replaceAll("&amp;", "&")).toContain('"/admin/accounts?q=page-of&state=open&cursor="');
   });
 
   test("find a run, and show its input only for a reason", async ({ market, seeded, ada }) => {

@@ -1,3 +1,4 @@
+import { within } from "../../../shared/within.ts";
 import { KeyAwayError } from "../../signing/signing-key.ts";
 import { NoFeePayerError } from "../fee-payers.ts";
 import { type Claim, isRefusal, type Outcome } from "../scheme.ts";
@@ -128,7 +129,7 @@ async function awaitOutcome(
     await pause(waitMs, deadlineMs);
     waitMs = Math.min(waitMs * 1.5, pollMaxMs);
     if (hasSucceeded || (poll % 4 === 3 && Date.now() - startedMs > mirrorAfterMs)) {
-      const records = await mirror.records(transaction).catch(() => []);
+      const records = await within(deadlineMs - Date.now(), mirror.records(transaction)).catch(() => []);
       const verdict = judge(records, ours, payment);
       if (verdict) return ended(needs, transaction, verdict);
       continue;

@@ -130,7 +130,7 @@ function AccountStats({ account }: { account: ListedAccount }) {
           value: account.state,
           note: (
             <>
-              since <Time at={account.created_at} />
+              made <Time at={account.created_at} />
             </>
           ),
         },
@@ -153,8 +153,12 @@ function GrantForm({ today, refusal }: { today: number; refusal: Refusal | undef
     <Card id="grant" title="Grant credits" bare>
       <form class="card-body stack" method="post" data-busy="Granting">
         <input type="hidden" name="act" value="grant" />
-        {/* Made when the form is shown, so that sending it twice grants once. */}
-        <input type="hidden" name="reference" value={refused?.value("reference") ?? newId("grt")} />
+        {/* Made when the form is shown, so that sending it twice grants once; told so, one may grant once more. */}
+        <input
+          type="hidden"
+          name="reference"
+          value={(!refused?.at("reference") && refused?.value("reference")) || newId("grt")}
+        />
         <p class="small dim">
           {figures(today)} of {figures(grantedPerDayMax)} granted today, by all operators together.
         </p>

@@ -23,7 +23,7 @@ export function listPage<T>(db: Database, { path, title, label, states, one, lis
           cursor: query.get("cursor") ?? "",
         };
         const { rows, cursor } = await list(asked);
-        const next = new URLSearchParams({ ...asked, cursor: cursor ?? "" });
+        const at = (cursor: string) => `${path}?${new URLSearchParams({ ...asked, cursor })}`;
         return {
           title,
           lede: "In any state, newest first.",
@@ -35,8 +35,8 @@ export function listPage<T>(db: Database, { path, title, label, states, one, lis
                 <Pagination
                   label="Pages"
                   said={`${rows.length} ${one}s`}
-                  first={asked.cursor ? path : undefined}
-                  next={cursor ? `${path}?${next}` : undefined}
+                  first={asked.cursor ? at("") : undefined}
+                  next={cursor ? at(cursor) : undefined}
                 />
               )}
             </div>

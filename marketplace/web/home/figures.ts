@@ -24,34 +24,41 @@ export interface SettledCall {
 const latestMax = 5;
 
 const freshMs = 60_000;
+const keptMs = 600_000;
 
 /**
  * Reads the figures at most once a minute, and keeps the last ones while newer ones are read: no visitor waits for them but
- * the first. They are left out while they cannot be read.
+ * the first of a day, or in ten minutes. They are left out while they cannot be read.
  */
 export function homeFigures(reads: Pick<Reads, "run">): () => Promise<HomeFigures | undefined> {
-  let known: HomeFigures | undefined;
+  let known: { readonly figures: HomeFigures; readonly day: string; readonly atMs: number } | undefined;
   let readAtMs = Number.NEGATIVE_INFINITY;
   let reading: Promise<HomeFigures | undefined> | undefined;
+  const knownToday = () =>
+    known && known.day === today() && performance.now() - known.atMs < keptMs ? known.figures : undefined;
   return () => {
     if (performance.now() - readAtMs >= freshMs) {
       reading ??= reads
         .run(readFigures)
         .then(
           (figures) => {
-            known = figures;
-            return known;
+            known = { figures, day: today(), atMs: performance.now() };
+            return figures;
           },
-          () => known,
+          () => knownToday(),
         )
         .finally(() => {
           reading = undefined;
           readAtMs = performance.now();
         });
     }
-    return known ? Promise.resolve(known) : (reading ?? Promise.resolve(undefined));
+    const figures = knownToday();
+    return figures ? Promise.resolve(figures) : (reading ?? Promise.resolve(undefined));
   };
 }
+
+/** The database's day: UTC. */
+const today = () => new Date().toISOString().slice(0, 10);
 
 /** Runs are counted already, by day; paid calls are found by when their result came. */
 async function readFigures(db: Queryable): Promise<HomeFigures> {

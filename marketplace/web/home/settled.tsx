@@ -50,7 +50,7 @@ const promises = [
   ["Amounts are exact", "What was quoted is what is signed, and what is signed is what is settled. To the last unit."],
   [
     "One payment, one result",
-    "Settled once, however often and wherever it is posted. Ask again and it is the same result.",
+    "Settled once, however often and wherever it is posted. A lost answer is had by the same payment; a result is handed out once.",
   ],
   [
     "Unknown is not failed",

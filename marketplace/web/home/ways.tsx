@@ -31,7 +31,7 @@ export async function exampleCalls(publicUrl: string, agent = "ada/summarizer"):
         "claude mcp add --transport http \\",
         `  marketplace ${publicUrl}/api/mcp \\`,
         `  --header "Authorization: Bearer $KEY"`,
-        `# the agent is the tool ${agent.replace("/", "--")},`,
+        "# tools: the agents that the key is for,",
         "# beside svg_vectorize and svg_generate",
       ].join("\n"),
       "bash",

@@ -86,7 +86,10 @@ function goOn(paying: Paying, { isSignedIn, refresh }: { isSignedIn: boolean; re
 }
 
 function onReset(reset: () => void): void {
+  // The page came with the input of a run, and the link leads to the one with the example.
+  const hasOtherInput = ["run", "example"].some((name) => new URLSearchParams(location.search).has(name));
   document.querySelector("[data-reset]")?.addEventListener("click", (event) => {
+    if (hasOtherInput) return;
     event.preventDefault();
     reset();
   });

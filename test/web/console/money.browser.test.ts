@@ -108,6 +108,21 @@ test("a wallet that declines charges nothing, and a wrong amount is told at its 
   await close();
 });
 
+test("an amount that is taken out again leaves the one that was chosen before, and the button says which", async () => {
+  const { page, close } = await atCredits();
+  const price = page.locator("[data-run=wallet] .btn-price");
+  const usual = await price.textContent();
+  const own = page.getByLabel("Another amount");
+  await own.fill("7");
+  await expect.poll(() => price.textContent()).toBe("0.07 USDC");
+  await own.fill("1.5");
+  await expect.poll(() => price.textContent()).toBe("–");
+  await own.fill("");
+  await expect.poll(() => price.textContent()).toBe(usual);
+  expect(await page.locator("input[name=amount]:checked").count()).toBe(1);
+  await close();
+});
+
 describe.each(["evm", "hedera"] as const)("a payout wallet on %s", (chain) => {
   test("is added, signed for by the wallet in the page, checked, looked at again and removed, by keyboard alone", async () => {
     const { page, complaints, close } = await open(site, "/sign-in");

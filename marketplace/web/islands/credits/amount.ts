@@ -4,6 +4,8 @@ import { creditsOf, usdcOf } from "../payment/money.ts";
 /** How many credits are asked for: one of the usual amounts, or what is typed. */
 export class Amount {
   readonly #form: HTMLFormElement;
+  /** Which of the usual amounts was chosen last: it counts again when what was typed is taken out. */
+  #usualBefore: HTMLInputElement | null = null;
 
   constructor(form: HTMLFormElement) {
     this.#form = form;
@@ -27,11 +29,14 @@ export class Amount {
   }
 
   #show(): void {
-    const { credits } = this;
-    if (!Number.isInteger(credits) || credits < 1) return;
+    this.#usualBefore = this.#usual ?? this.#usualBefore;
     // What is typed counts, so nothing else looks chosen.
-    if (this.#own.value !== "" && this.#usual) this.#usual.checked = false;
-    byId("buy-said")?.replaceChildren(`${creditsOf(credits)} for ${usdcOf(credits)}`);
-    this.#form.querySelector("[data-run=wallet] .btn-price")?.replaceChildren(usdcOf(credits));
+    if (this.#usualBefore) this.#usualBefore.checked = this.#own.value === "";
+    const { credits } = this;
+    const isWhole = Number.isInteger(credits) && credits >= 1;
+    byId("buy-said")?.replaceChildren(
+      isWhole ? `${creditsOf(credits)} for ${usdcOf(credits)}` : "Whole credits, one at least",
+    );
+    this.#form.querySelector("[data-run=wallet] .btn-price")?.replaceChildren(isWhole ? usdcOf(credits) : "–");
   }
 }
