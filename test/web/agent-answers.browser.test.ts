@@ -46,6 +46,19 @@ const answerPaid = (page: Page, status: number, json: object) =>
   );
 const failed = { success: false, error: "The agent failed.", charged: true, advice: "The payment stays good." };
 
+test("Reset to example gives the example also where the page came with the input of a run", async () => {
+  const { page, close } = await atAgent(10n);
+  const example = await textOf(page).inputValue();
+  await textOf(page).fill("A story of mine.");
+  const [answer] = await Promise.all([page.waitForResponse("**/api/account/run"), runWithCredits(page)]);
+  const { run_id } = await answer.json();
+  await page.goto(`${site.url + site.summarizer}?run=${run_id}`);
+  expect(await textOf(page).inputValue()).toBe("A story of mine.");
+  await page.getByRole("link", { name: "Reset to example" }).click();
+  await expect.poll(() => textOf(page).inputValue()).toBe(example);
+  await close();
+});
+
 test("a run with credits whose answer a proxy replaced is asked for again by its name, and charged once", async () => {
   const { page, close } = await atAgent(10n);
   const lose = async (route: Route) => {
