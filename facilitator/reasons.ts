@@ -12,6 +12,8 @@ export interface ReasonMeaning {
 const again = "Have the client make a new payment from the newest quote.";
 const server = "Correct the resource server's payment requirements.";
 const library = "Send the payload as the client library made it.";
+/** Of no use once the payment's time is over. */
+export const sameAgain = "Post the same payment again.";
 
 type Row = readonly [code: string, means: string, remedy: string];
 
@@ -33,16 +35,12 @@ const bothSchemes: readonly Row[] = [
   ["pay_to_not_allowed", "The payer is the payee", "Pay from another account than the one that is paid."],
   [
     "rate_limited",
-    "Too many payments of this payer failed at the facilitator's cost",
-    "Wait as long as the message says.",
+    "This payer or payee settles too often, or too many of the payer's payments failed",
+    "Wait: the message says which limit it was.",
   ],
   ["settlement_pending", "Its end is not known yet", "Post the same payment again. Do not pay anew."],
   ["transaction_failed", "The transfer failed on the chain", again],
-  [
-    "unexpected_settle_error",
-    "It could not be judged: the chain or the database did not answer",
-    "Post the same payment again.",
-  ],
+  ["unexpected_settle_error", "It could not be judged: the chain or the database did not answer", sameAgain],
   ["unexpected_verify_error", "It could not be judged: the chain or the database did not answer", "Ask again."],
   ["unsupported_scheme", "The scheme is not settled on this network here", "Take a scheme from GET /supported."],
 ];

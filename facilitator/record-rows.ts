@@ -106,7 +106,7 @@ async function objectsFor(
   const { since, until, cursor, limit } = query;
   const border = Date.now() - keptDaysMin * dayMs;
   const last = rows.length > limit ? rows[limit - 1] : undefined;
-  const end = last ? { micros: last.created_micros, id: last.id } : edge;
+  const end = last ? placeOfRow(last) : edge;
   const isKept = (end && end.micros >= BigInt(border) * 1_000n) || (since && since.getTime() >= border);
   if (isKept || !statuses.some((status) => status !== "rejected")) return [];
   const before = cursor && { micros: cursor.createdMicros, id: cursor.id };
@@ -125,10 +125,8 @@ async function withArchive(
   const looked = await archive.look(objects, { max, wanted: query.limit + 1, pick });
   const edge = newest(found.edge, looked.edge);
   const rows = [...found.rows, ...looked.records.map(rowOf)]
-    .filter((row) => !edge || !isBefore({ micros: row.created_micros, id: row.id }, edge))
-    .toSorted((one, other) =>
-      isBefore({ micros: one.created_micros, id: one.id }, { micros: other.created_micros, id: other.id }) ? 1 : -1,
-    )
+    .filter((row) => !edge || !isBefore(placeOfRow(row), edge))
+    .toSorted((one, other) => (isBefore(placeOfRow(one), placeOfRow(other)) ? 1 : -1))
     .slice(0, query.limit + 1);
   if (rows.length > query.limit || !looked.edge) return { rows, edge };
   const until = new Date(Number(looked.edge.micros / 1_000n)).toISOString();
@@ -178,6 +176,11 @@ function rowOf(record: ArchivedRecord): Row {
     created_at: new Date(Number(micros / 1_000n)),
     created_micros: micros,
   };
+}
+
+/** By which a row is ordered, and a page begins after it. */
+export function placeOfRow({ created_micros: micros, id }: Row): Place {
+  return { micros, id };
 }
 
 function newest(one: Place | undefined, other: Place | undefined): Place | undefined {

@@ -15,8 +15,10 @@ export interface Status {
   readonly lastBeatAt: Date | undefined;
   /** The facilitator first, then each network. */
   readonly subjects: readonly SubjectStatus[];
-  /** Newest first, at most 50. */
+  /** What lasts first, then the newest, at most 50. */
   readonly outages: readonly Outage[];
+  /** How many there were in the window. */
+  readonly outagesInAll: number;
   /** Payments whose lease has run out and whose end the reconciler found, in the window. */
   readonly reconciled: number;
   readonly unfinished: { readonly payments: number; readonly oldest: Date | undefined };
@@ -30,6 +32,8 @@ export interface SubjectStatus {
   /** Share of the minutes of which something is known; undefined before the first of them. */
   readonly available: number | undefined;
   readonly isUp: boolean;
+  /** It has an outage that lasts: what nothing is known of is neither up nor down. */
+  readonly isDown: boolean;
 }
 
 export interface DayStatus {
@@ -41,6 +45,8 @@ export interface DayStatus {
 export interface Outage {
   readonly subject: string;
   readonly from: Date;
+  /** The window begins with it: it began then or before. */
+  readonly isFromBefore: boolean;
   /** Undefined while it lasts. */
   readonly to: Date | undefined;
   /** Of a network, as copies that were up saw it. */
@@ -60,8 +66,9 @@ export async function status(
 ): Promise<Status> {
   const networks = schemes.all.map(({ network }) => network).filter((network) => config.environmentOf(network) === env);
   const subjects = [facilitatorSubject, ...networks];
+  const window = windowOf(now, days);
   const [beats, causes, copies, reconciled, unfinished] = await Promise.all([
-    readBeats(db, subjects, days),
+    readBeats(db, subjects, window),
     readCauses(db, networks, days),
     db.query({
       name: "status-copies",
@@ -80,23 +87,32 @@ export async function status(
       values: [networks],
     }),
   ]);
-  // The present minute may not have had its beat yet, and the one before ends now.
-  const until = Math.floor(now.getTime() / 60_000) - 1;
-  const read = subjects.map((subject) => readSubject(subject, beats.get(subject) ?? [], { until, days }));
+  const read = subjects.map((subject) => readSubject(subject, beats.get(subject), window));
   const own = read[0];
   const all = read.map((one, at) => (at === 0 || !own ? one : onlyWhileUp(one, own)));
+  const gaps = all.flatMap(outagesOf).toSorted(lastingThenNewest);
+  const down = new Set(gaps.filter(({ to }) => to === undefined).map(({ subject }) => subject));
   return {
     copies: copies.rows[0].copies,
     lastBeatAt: copies.rows[0].last ?? undefined,
-    subjects: all.map((one) => summaryOf(one)),
-    outages: all
-      .flatMap(outagesOf)
-      .toSorted((one, other) => other.from.getTime() - one.from.getTime())
-      .slice(0, outagesMax)
-      .map((gap) => ({ ...gap, causes: causesOf(gap, causes) })),
+    subjects: all.map((one) => ({ ...summaryOf(one), isDown: down.has(one.subject) })),
+    outages: gaps.slice(0, outagesMax).map((gap) => ({ ...gap, causes: causesOf(gap, causes) })),
+    outagesInAll: gaps.length,
     reconciled: toSafeNumber(reconciled.rows[0].payments),
     unfinished: { payments: unfinished.rows[0].payments, oldest: unfinished.rows[0].oldest ?? undefined },
   };
+}
+
+/** In minutes since 1970. */
+interface Window {
+  readonly first: number;
+  readonly until: number;
+}
+
+/** Whole days. The present minute may not have had its beat yet, and the one before ends now. */
+function windowOf(now: Date, days: number): Window {
+  const until = Math.floor(now.getTime() / 60_000) - 1;
+  return { first: (Math.floor(until / minutesOfDay) - days + 1) * minutesOfDay, until };
 }
 
 interface CauseInHour {
@@ -125,23 +141,36 @@ function causesOf({ subject, from, to }: Gap, causes: readonly CauseInHour[]): r
 }
 
 interface Beats {
-  /** Days since 1970. */
-  readonly day: number;
-  readonly minutes: Buffer;
+  readonly days: ReadonlyArray<{
+    /** Since 1970. */
+    readonly day: number;
+    readonly minutes: Buffer;
+  }>;
+  /** Whether there was any before the window. */
+  readonly hasEarlier: boolean;
 }
 
 async function readBeats(
   db: Database,
   subjects: readonly string[],
-  days: number,
-): Promise<ReadonlyMap<string, readonly Beats[]>> {
+  { first }: Window,
+): Promise<ReadonlyMap<string, Beats>> {
   const { rows } = await db.query({
     name: "status-beats",
-    text: `select subject, day - date '1970-01-01' as day, minutes from alive_minutes
-            where subject = any($1) and day > (now() at time zone 'utc')::date - $2::int order by day`,
-    values: [subjects, days],
+    text: `
+      select asked.subject, exists (select from alive_minutes a where a.subject = asked.subject and a.day < window_start) as has_earlier,
+             b.day - date '1970-01-01' as day, b.minutes
+        from unnest($1::text[]) as asked (subject) cross join (select date '1970-01-01' + $2::int) as w (window_start)
+             left join alive_minutes b on b.subject = asked.subject and b.day >= window_start
+       order by b.day`,
+    values: [subjects, first / minutesOfDay],
   });
-  return new Map(subjects.map((subject) => [subject, rows.filter((row) => row.subject === subject)]));
+  return new Map(
+    subjects.map((subject) => {
+      const own = rows.filter((row) => row.subject === subject);
+      return [subject, { days: own.filter(({ day }) => day !== null), hasEarlier: own[0]?.has_earlier ?? false }];
+    }),
+  );
 }
 
 /** Minute by minute from the first of the window on. */
@@ -157,11 +186,10 @@ interface Minutes {
   readonly isUpNow: boolean;
 }
 
-function readSubject(subject: string, beats: readonly Beats[], window: { until: number; days: number }): Minutes {
-  const { until, days } = window;
-  const first = (Math.floor(until / minutesOfDay) - days + 1) * minutesOfDay;
+/** Known from the first beat on: of one before the window, all of the window. */
+function readSubject(subject: string, beats: Beats | undefined, { first, until }: Window): Minutes {
   const up = new Uint8Array(until + 2 - first);
-  for (const { day, minutes } of beats) {
+  for (const { day, minutes } of beats?.days ?? []) {
     const start = day * minutesOfDay - first;
     for (let byte = 0; byte < minutes.length; byte += 1) {
       const bits = minutes[byte] ?? 0;
@@ -173,7 +201,7 @@ function readSubject(subject: string, beats: readonly Beats[], window: { until: 
     }
   }
   const past = up.subarray(0, -1);
-  const firstUp = past.indexOf(1);
+  const firstUp = beats?.hasEarlier ? 0 : past.indexOf(1);
   const known = new Uint8Array(past.length);
   if (firstUp >= 0) known.fill(1, firstUp);
   return { subject, first, up: past, known, isUpNow: up.at(-1) === 1 };
@@ -186,7 +214,7 @@ function onlyWhileUp(network: Minutes, own: Minutes): Minutes {
   return { ...network, known };
 }
 
-function summaryOf({ subject, first, up, known, isUpNow }: Minutes): SubjectStatus {
+function summaryOf({ subject, first, up, known, isUpNow }: Minutes): Omit<SubjectStatus, "isDown"> {
   const days: DayStatus[] = [];
   let knownInAll = 0;
   let downInAll = 0;
@@ -218,10 +246,17 @@ function outagesOf({ subject, first, up, known, isUpNow }: Minutes): readonly Ga
     const isDown = known[minute] === 1 && up[minute] === 0;
     if (isDown && from === undefined) from = minute;
     if (!isDown && from !== undefined) {
-      outages.push({ subject, from: at(from), to: at(minute) });
+      outages.push({ subject, from: at(from), isFromBefore: from === 0, to: at(minute) });
       from = undefined;
     }
   }
-  if (from !== undefined) outages.push({ subject, from: at(from), to: isUpNow ? at(up.length) : undefined });
+  if (from !== undefined) {
+    outages.push({ subject, from: at(from), isFromBefore: from === 0, to: isUpNow ? at(up.length) : undefined });
+  }
   return outages;
+}
+
+function lastingThenNewest(one: Gap, other: Gap): number {
+  const [lasts, otherLasts] = [one, other].map(({ to }) => to === undefined);
+  return lasts === otherLasts ? other.from.getTime() - one.from.getTime() : lasts ? -1 : 1;
 }

@@ -1,16 +1,22 @@
 import { z } from "zod";
+import type { Environment } from "../shared/networks.ts";
 import type { Database } from "../shared/postgres.ts";
 import type { Reads } from "../shared/reads.ts";
 import type { RecordArchive } from "./archive/record-archive.ts";
+import { isBefore } from "./archive/record-file.ts";
 import type { Config } from "./config.ts";
 import type { Explorers } from "./explorer.ts";
 import { encodeOpaque, moment, oneOf, opaque, type Read, text, whole } from "./http/query.ts";
 import { asFiltered, inPlaceAndTime } from "./list-statement.ts";
 import { amongUnfinished, hasNotEnded, unfinishedStates } from "./payment-states.ts";
-import { endedRows, type Found, valuesOf } from "./record-rows.ts";
+import { endedRows, type Found, placeOfRow, valuesOf } from "./record-rows.ts";
 import { type Row, recordOf, recordShape, unfinishedColumns } from "./record-shape.ts";
 import type { SchemeRegistry } from "./schemes/registry.ts";
+import { refusalTextMax } from "./settlements/refusals.ts";
 import { environments, type RecordScope, recordScope, statuses, unfinishedStatuses } from "./settlements/scope.ts";
+
+/** Of the URL that is asked for; few that are recorded are longer, where each character was written as several. */
+export const resourceLengthMax = 2_048;
 
 export const transactionsQuery = {
   env: oneOf(environments, "Which networks to list; by default mainnet if this daemon serves one."),
@@ -21,7 +27,10 @@ export const transactionsQuery = {
   ),
   payer: text(100, "Only payments of this account."),
   pay_to: text(100, "Only payments into this account."),
-  resource: text(512, "Only payments for this URL, without its query."),
+  resource: text(
+    resourceLengthMax,
+    `Only payments for this URL, without its query. Refusals keep the first ${refusalTextMax} characters of it.`,
+  ),
   since: moment("Only what was recorded from then on."),
   until: moment("Only what was recorded before; of a day, up to its end.", { until: true }),
   self: oneOf(["hide"], "Leaves out settled and failed payments of accounts that only ever paid themselves."),
@@ -69,15 +78,44 @@ export async function transactions(
 ): Promise<Transactions> {
   const scope = await recordScope(context.db, context, query);
   const { status } = query;
-  const { rows, edge, notice }: Found = isUnfinished(status)
+  const found = isUnfinished(status)
     ? { rows: await unfinishedRows(context.db, scope, query, unfinishedStatuses[status]) }
     : await endedRows(context, scope, query, status === undefined ? statuses : [status]);
-  const page = rows.slice(0, query.limit);
-  const last = page.at(-1);
-  const end = last && rows.length > query.limit ? { micros: last.created_micros, id: last.id } : edge;
+  return pageOf(found, { env: scope.env, limit: query.limit, config: context.config });
+}
+
+/** The same with the payments that have not ended among those that have, each at its moment. */
+export async function allTransactions(
+  context: TransactionsNeeds,
+  query: Read<typeof transactionsQuery>,
+): Promise<Transactions> {
+  const scope = await recordScope(context.db, context, query);
+  const [ended, unfinished] = await Promise.all([
+    endedRows(context, scope, query, statuses),
+    unfinishedRows(context.db, scope, query, unfinishedStates),
+  ]);
+  const { edge } = ended;
+  const reached = unfinished.filter((row) => !edge || !isBefore(placeOfRow(row), edge));
+  const rows = [...ended.rows, ...reached].toSorted((one, other) =>
+    isBefore(placeOfRow(one), placeOfRow(other)) ? 1 : -1,
+  );
+  return pageOf({ ...ended, rows }, { env: scope.env, limit: query.limit, config: context.config });
+}
+
+interface Page {
+  readonly env: Environment;
+  readonly limit: number;
+  readonly config: Explorers;
+}
+
+/** As many rows as a page has. It ends at its last row where there are more, else where looking ended. */
+function pageOf({ rows, edge, notice }: Found, { env, limit, config }: Page): Transactions {
+  const shown = rows.slice(0, limit);
+  const last = shown.at(-1);
+  const end = last && rows.length > limit ? placeOfRow(last) : edge;
   return {
-    env: scope.env,
-    transactions: page.map((row) => recordOf(context.config, row)),
+    env,
+    transactions: shown.map((row) => recordOf(config, row)),
     cursor: end ? encodeOpaque(`${end.micros}.${end.id}`) : null,
     notice: notice ?? null,
   };
@@ -94,16 +132,6 @@ export function readList<T>(
 ): Promise<T> {
   const isOwn = [payer, payTo, resource, since].some((filter) => filter !== undefined);
   return isOwn || isUnfinished(status) ? work(db) : reads.run(work);
-}
-
-/** Payments that have not ended, newest first: what the record does not have yet. */
-export async function unfinishedTransactions(
-  context: TransactionsNeeds,
-  query: Read<typeof transactionsQuery>,
-): Promise<Transactions["transactions"]> {
-  const scope = await recordScope(context.db, context, query);
-  const rows = await unfinishedRows(context.db, scope, query, unfinishedStates);
-  return rows.slice(0, query.limit).map((row) => recordOf(context.config, row));
 }
 
 type Asked = Read<typeof transactionsQuery>;

@@ -70,7 +70,7 @@ function uniqueOf(findings: readonly Finding[]): readonly Finding[] {
 function readOffer(version: 1 | 2, offer: JsonObject, supported: SupportedResponse): readonly Finding[] {
   const rule = (number: number) => `v${version}.${number}`;
   const network = toCaip2(textOf(offer.network));
-  const kinds = supported.kinds.filter((kind) => toCaip2(kind.network) === network);
+  const kinds = supported.kinds.filter((kind) => kind.x402Version === version && toCaip2(kind.network) === network);
   const amountName = version === 1 ? "maxAmountRequired" : "amount";
   const coin = coinOf(network, offer);
   const seconds = Number(offer.maxTimeoutSeconds);
@@ -81,7 +81,7 @@ function readOffer(version: 1 | 2, offer: JsonObject, supported: SupportedRespon
       ["The scheme is settled here on its network", "The scheme is not settled here on its network"],
       "Take scheme and network together from GET /supported.",
     ),
-    networkFinding(version, offer, rule(5)),
+    version === 1 ? nameFinding(textOf(offer.network), supported, rule(5)) : idFinding(textOf(offer.network), rule(5)),
     judge(
       /^[1-9]\d{0,77}$/.test(textOf(offer[amountName])),
       rule(6),
@@ -120,10 +120,19 @@ function readOffer(version: 1 | 2, offer: JsonObject, supported: SupportedRespon
   ];
 }
 
-function networkFinding(version: 1 | 2, offer: JsonObject, rule: string): Finding {
-  const given = textOf(offer.network);
-  if (version === 1)
-    return judge(given !== "", rule, ["network is named", "network is not named"], 'Name the network, such as "base".');
+/** Clients of version 1 know a network by its name. Where one has none they know what GET /supported says. */
+function nameFinding(given: string, { kinds }: SupportedResponse, rule: string): Finding {
+  const isName = toCaip2(given) !== given;
+  const isServed = kinds.some(({ x402Version, network }) => x402Version === 1 && network === given);
+  const name = v1NameOf(given);
+  const remedy =
+    name === undefined
+      ? 'Name the network as GET /supported does for version 1, such as "base".'
+      : `Write ${name}, not ${shortOf(given)}: clients of version 1 know it by this name.`;
+  return judge(isName || isServed, rule, ["network is a name of version 1", "network is no name of version 1"], remedy);
+}
+
+function idFinding(given: string, rule: string): Finding {
   const isCaip2 = /^[-a-z0-9]{3,8}:[-_a-zA-Z0-9]{1,32}$/.test(given);
   const remedy = `Write ${toCaip2(given) === given ? "eip155:8453" : toCaip2(given)}, not ${shortOf(given)}: clients of version 2 know no short names.`;
   return judge(isCaip2, rule, ["network is a CAIP-2 name", "network is no CAIP-2 name"], remedy);
@@ -187,9 +196,8 @@ function isAccount(network: string, payTo: string): boolean {
 }
 
 function shownOf(version: 1 | 2, offer: JsonObject): Offer {
-  const network = textOf(offer.network);
   return {
-    network: shortOf(version === 1 ? (v1NameOf(toCaip2(network)) ?? network) : network),
+    network: shortOf(textOf(offer.network)),
     amount: shortOf(textOf(version === 1 ? offer.maxAmountRequired : offer.amount)),
     asset: shortOf(textOf(offer.asset)),
     payTo: shortOf(textOf(offer.payTo)),

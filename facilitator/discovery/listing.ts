@@ -96,20 +96,30 @@ export async function listResources(
       limit,
       offset,
       total: isAll ? seen : Math.max(await totals.read(db, values), last && !cursor ? seen : 0),
-      cursor: last ? encodeOpaque(`${last.settled_micros}.${last.key}`) : null,
+      cursor: last ? cursorAfter(last) : null,
     },
     ...unapplied(given, listingQuery),
   };
 }
 
-/** SQL: what comes after the place of a cursor. */
-const after = `
+/** SQL: what comes after the place of a cursor in the order of the listing, by $7 and $8. */
+export const after = `
   and r.last_settled_at <= timestamptz 'epoch' + $7::bigint * interval '1 microsecond'
   and (r.last_settled_at < timestamptz 'epoch' + $7::bigint * interval '1 microsecond' or r.key > $8)`;
 
-function readPlace(decoded: string): { readonly micros: string; readonly key: string } | undefined {
+export interface ListingPlace {
+  readonly micros: string;
+  readonly key: string;
+}
+
+export function readPlace(decoded: string): ListingPlace | undefined {
   const [, micros, key] = /^(\d{1,17})\.([^\0]{1,4096})$/s.exec(decoded) ?? [];
   return micros === undefined || key === undefined ? undefined : { micros, key };
+}
+
+/** Of the row that a page ends with. */
+export function cursorAfter({ settled_micros: micros, key }: { settled_micros: bigint; key: string }): string {
+  return encodeOpaque(`${micros}.${key}`);
 }
 
 /** A resource stays listed for so long after its last settled payment. */

@@ -1,7 +1,16 @@
 import { toSafeNumber } from "../../shared/amounts.ts";
 import { ApiError } from "../../shared/errors.ts";
 import type { Database } from "../../shared/postgres.ts";
-import { asResource, type DiscoveredResource, isListed, listedDays, selectResources } from "./listing.ts";
+import {
+  after,
+  asResource,
+  cursorAfter,
+  type DiscoveredResource,
+  isListed,
+  type ListingPlace,
+  listedDays,
+  selectResources,
+} from "./listing.ts";
 
 const pageSize = 20;
 /** A program that looks through more reads the listing as JSON. */
@@ -19,7 +28,8 @@ export interface RecordedResource extends DiscoveredResource {
 
 export interface ResourcesPage {
   readonly resources: readonly RecordedResource[];
-  readonly next: number | undefined;
+  /** Where the next page begins: in the order of the last payments, which change all the time, after the last row of this one. */
+  readonly next: { readonly cursor: string } | { readonly offset: number } | undefined;
 }
 
 export const resourceOrders = ["match", "price", "-price"] as const;
@@ -39,6 +49,13 @@ export interface AskedResources {
   readonly priceMax: bigint | undefined;
   readonly order: ResourceOrder;
   readonly offset: number;
+  /** In place of the offset, in the order of the last payments alone. */
+  readonly place?: ListingPlace | undefined;
+}
+
+/** Without words and without another order the one paid for last comes first. */
+export function isByLastPayment({ query, order }: Pick<AskedResources, "query" | "order">): boolean {
+  return query === "" && order === "match";
 }
 
 /**
@@ -47,18 +64,20 @@ export interface AskedResources {
  */
 export async function recordedResources(
   { db }: { readonly db: Database },
-  { query, networks, priceMax, order, offset }: AskedResources,
+  asked: AskedResources,
 ): Promise<ResourcesPage> {
+  const { query, networks, priceMax, order, offset, place } = asked;
   const isFound = query !== "";
-  const by = !isFound && order === "match" ? "last_settled_at desc, key" : orderBy[order];
+  const by = isByLastPayment(asked) ? "last_settled_at desc, key" : orderBy[order];
   const { rows } = await db.query({
-    name: `recorded-resources ${order} ${priceMax === undefined ? "" : "priced"} ${isFound ? "found" : ""}`,
+    name: `recorded-resources ${order} ${priceMax === undefined ? "" : "priced"} ${isFound ? "found" : ""} ${place ? "after" : ""}`,
     text: `
       with fitting as (
         select r.id, r.last_settled_at, r.price_atomic, r.key, ${isFound ? "ts_rank(r.words, wanted)" : "0"} as rank
           from discovery_resources r, to_tsquery('english', $6) as wanted
          where ${isListed} and ${isFound ? "(r.words @@ wanted or r.resource = $1)" : "$1 = '' and $6 = ''"}
            and ${order === "match" && priceMax === undefined ? "$5::numeric is null" : "r.price_atomic <= coalesce($5::numeric, 'infinity')"}
+           ${place ? after : ""}
          ${isFound ? `order by ${by}` : ""}
       ), page as (
         select id, rank from fitting
@@ -73,18 +92,36 @@ export async function recordedResources(
                select sum(d.settled) as settled, sum(d.failed) as failed from listing_days d
                 where d.resource_id = r.id and d.day > (now() at time zone 'utc')::date - ${recordDays}) as s
        order by ${by}`,
-    values: [query, networks, pageSize + 1, offset, priceMax ?? null, wantedWords(query)],
+    values: [
+      query,
+      networks,
+      pageSize + 1,
+      place ? 0 : offset,
+      priceMax ?? null,
+      wantedWords(query),
+      ...(place ? [place.micros, place.key] : []),
+    ],
   });
+  return { resources: rows.slice(0, pageSize).map(recordedOf), next: nextOf(rows, asked) };
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: a row of discovery_resources
+function recordedOf(row: any): RecordedResource {
   return {
-    resources: rows.slice(0, pageSize).map((row) => ({
-      ...asResource(row),
-      id: String(row.id),
-      price: row.price_atomic ?? undefined,
-      settled: toSafeNumber(row.settled),
-      failed: toSafeNumber(row.failed),
-    })),
-    next: rows.length > pageSize && offset + pageSize <= offsetMax ? offset + pageSize : undefined,
+    ...asResource(row),
+    id: String(row.id),
+    price: row.price_atomic ?? undefined,
+    settled: toSafeNumber(row.settled),
+    failed: toSafeNumber(row.failed),
   };
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: rows of discovery_resources, one more than a page has where there are more
+function nextOf(rows: readonly any[], asked: AskedResources): ResourcesPage["next"] {
+  if (rows.length <= pageSize) return undefined;
+  if (isByLastPayment(asked)) return { cursor: cursorAfter(rows[pageSize - 1]) };
+  const offset = asked.offset + pageSize;
+  return offset <= offsetMax ? { offset } : undefined;
 }
 
 /** Of what stands for itself, an address or a host, all parts; of several words any. A word may go on where it ends. */
@@ -106,6 +143,10 @@ export interface ResourceDay {
 
 export interface ResourceRecord {
   readonly resource: DiscoveredResource;
+  /** Of a route the path that was paid for first, else the resource itself; undefined where none was kept. */
+  readonly address: string | undefined;
+  /** It stands for every path that its route template fits. */
+  readonly isRoute: boolean;
   /** Ninety days, oldest first. */
   readonly days: readonly ResourceDay[];
 }
@@ -115,7 +156,8 @@ export async function resourceRecord({ db }: { readonly db: Database }, id: stri
   const { rows } = /^\d{1,18}$/.test(id)
     ? await db.query({
         name: "resource-by-id",
-        text: `${selectResources} where r.id = $1 and ${isListed}`,
+        text: `select found.*, probe_url from (${selectResources} where r.id = $1 and ${isListed}) as found
+                 join discovery_resources using (id)`,
         values: [id],
       })
     : { rows: [] };
@@ -135,8 +177,12 @@ export async function resourceRecord({ db }: { readonly db: Database }, id: stri
        group by n order by n`,
     values: [row.id],
   });
+  const resource = asResource(row);
+  const isRoute = resource.extensions.bazaar.routeTemplate?.includes(":") ?? false;
   return {
-    resource: asResource(row),
+    resource,
+    address: row.probe_url || (isRoute ? undefined : resource.resource),
+    isRoute,
     days: days.map((day) => ({
       day: day.day,
       settled: toSafeNumber(day.settled),

@@ -28,13 +28,37 @@ const payeeOrders = Object.keys(columns) as PayeeOrder[];
 export const payeesQuery = {
   self: oneOf(["hide"] as const, "`hide` leaves self-payments out, whose rule `GET /` shows."),
   sort: oneOf(payeeOrders, "What is most first."),
-  cursor: opaque(readPlace, "Where the page begins."),
+  cursor: opaque(readCursor, "Where the page begins."),
 };
 
-function readPlace(decoded: string): { readonly value: string; readonly account: string } | undefined {
-  const [, value, account] = /^(\d{1,60})\.([\w.:-]{1,100})$/.exec(decoded) ?? [];
+/** A payee's place in an order. */
+interface Place {
+  readonly value: string;
+  readonly account: string;
+}
+
+/** After which payee a page begins. Without self-payments also: after which payee, with them, begin those that are looked at. */
+interface Cursor {
+  readonly after: Place | undefined;
+  readonly from?: Place | undefined;
+  readonly isWithoutSelf: boolean;
+}
+
+function readCursor(decoded: string): Cursor | undefined {
+  const [one = "", other] = decoded.split("/", 2);
+  const [first, second] = [readPlace(one), readPlace(other ?? "")];
+  if ((one !== "" && !first) || (other && !second) || (!first && !second)) return undefined;
+  return other === undefined
+    ? { after: first, isWithoutSelf: false }
+    : { from: first, after: second, isWithoutSelf: true };
+}
+
+function readPlace(text: string): Place | undefined {
+  const [, value, account] = /^(\d{1,60})\.([\w.:-]{1,100})$/.exec(text) ?? [];
   return value === undefined || account === undefined ? undefined : { value, account };
 }
+
+const textOf = (place: Place | undefined) => (place ? `${place.value}.${place.account}` : "");
 
 const bigintMax = 2n ** 63n - 1n;
 const foreignCursor = () =>
@@ -50,56 +74,110 @@ interface Asked extends Partial<Read<typeof payeesQuery>> {
   readonly limit: number;
 }
 
-/** Along the index that has the order. */
 export async function listPayees(
   db: Queryable,
-  { env, sort = "payments", cursor, limit, self }: Asked,
+  { sort = "payments", cursor, self, ...asked }: Asked,
 ): Promise<PayeePage> {
-  if (self === "hide") return listWithoutSelf(db, { env, sort, limit });
-  const [column, type] = columns[sort];
-  if (type === "bigint" && cursor && BigInt(cursor.value) > bigintMax) throw foreignCursor();
-  const place = `$3::${type}`;
-  const after = cursor ? `and ${column} <= ${place} and (${column} < ${place} or account > $4)` : "";
+  if (cursor && cursor.isWithoutSelf !== (self === "hide")) throw foreignCursor();
+  for (const place of [cursor?.after, cursor?.from]) {
+    if (place && columns[sort][1] === "bigint" && BigInt(place.value) > bigintMax) throw foreignCursor();
+  }
+  const list = self === "hide" ? listWithoutSelf : listAll;
+  return list(db, { ...asked, sort, from: cursor?.from, after: cursor?.after });
+}
+
+interface Page {
+  readonly env: Environment;
+  readonly sort: PayeeOrder;
+  readonly limit: number;
+  readonly from: Place | undefined;
+  readonly after: Place | undefined;
+}
+
+/** Along the index that has the order. */
+async function listAll(db: Queryable, { env, sort, limit, after }: Page): Promise<PayeePage> {
+  const [column] = columns[sort];
   const { rows } = await db.query({
-    name: `list-payees ${sort} ${cursor ? "after" : ""}`,
+    name: `list-payees ${sort} ${after ? "after" : ""}`,
     text: `
       select a.account, a.received, a.received_volume, a.payers, a.last_at, a.${column}::text as place, sells.*
-        from (select * from accounts where env = $1 and received > 0 ${after}
+        from (select * from accounts where env = $1 and received > 0 ${after ? behind(sort, 3) : ""}
                order by ${column} desc, account limit $2) as a ${withSold}
        order by a.${column} desc, a.account`,
-    values: [env, limit + 1, ...(cursor ? [cursor.value, cursor.account] : [])],
+    values: [env, limit + 1, ...valuesOf(after)],
   });
   const shown = rows.slice(0, limit);
   const last = rows.length > limit ? shown.at(-1) : undefined;
-  return { payees: shown.map(asPayee), cursor: last ? encodeOpaque(`${last.place}.${last.account}`) : null };
+  return { payees: shown.map(asPayee), cursor: last ? encodeOpaque(textOf(placeOf(last))) : null };
 }
 
-const candidatesMax = 200;
+/** SQL: what comes after the place whose value and account are these parameters. */
+function behind(sort: PayeeOrder, at: number): string {
+  const [column, type] = columns[sort];
+  return `and ${column} <= $${at}::${type} and (${column} < $${at}::${type} or account > $${at + 1})`;
+}
+
+const valuesOf = (place: Place | undefined) => (place ? [place.value, place.account] : []);
+
+// biome-ignore lint/suspicious/noExplicitAny: a row of a list
+const placeOf = ({ place, account }: any): Place => ({ value: place, account });
+
+/** Payees that are looked at together; among them those with most without self-payments come first. */
+export const lookedAtMax = 1_000;
+const looksMax = 5;
 
 /**
- * Of so many that have most with self-payments, those that have most without: one that comes after them has less than the least of
- * them. A self-payer paid one payee alone, so that all it ever paid is taken off there.
+ * No index has the order without self-payments. So the payees with most with them are looked at, then as many more, until the page is
+ * full: every payee is on one page, and in order among those it was looked at with.
  */
-async function listWithoutSelf(
-  db: Queryable,
-  { env, sort, limit }: { env: Environment; sort: PayeeOrder; limit: number },
-): Promise<PayeePage> {
+async function listWithoutSelf(db: Queryable, page: Page): Promise<PayeePage> {
+  const payees: Payee[] = [];
+  let { from, after } = page;
+  for (let look = 1; ; look += 1) {
+    const limit = page.limit - payees.length;
+    const { rows, end } = await lookAt(db, { ...page, limit, from, after });
+    const shown = rows.slice(0, limit);
+    payees.push(...shown.map(asPayee));
+    if (rows.length > limit)
+      return { payees, cursor: encodeOpaque(`${textOf(from)}/${textOf(placeOf(shown.at(-1)))}`) };
+    if (!end) return { payees, cursor: null };
+    if (payees.length === page.limit || look === looksMax) return { payees, cursor: encodeOpaque(`${textOf(end)}/`) };
+    [from, after] = [end, undefined];
+  }
+}
+
+/**
+ * What is left without self-payments, and the last of those looked at where there may be more. A self-payer paid one payee alone, so that
+ * all it ever paid is taken off there.
+ */
+async function lookAt(db: Queryable, { env, sort, limit, from, after }: Page) {
   const [column] = columns[sort];
   const { rows } = await db.query({
-    name: `list-payees ${sort} without self`,
+    name: `list-payees ${sort} without self ${from ? "from" : ""} ${after ? "after" : ""}`,
     text: `
-      select a.*, sells.*
-        from (select c.account, c.last_at, c.received - coalesce(self.paid, 0) as received,
-                     c.received_volume - coalesce(self.volume, 0) as received_volume, c.payers - self.payers as payers
-                from (select * from accounts where env = $1 and received > 0
-                       order by ${column} desc, account limit ${candidatesMax}) as c
-                     cross join lateral (
-                       select sum(p.paid) as paid, sum(p.paid_volume) as volume, count(*) as payers from accounts p
-                        where p.env = $1 and p.is_self_payer and p.first_payee = c.account) as self) as a ${withSold}
-       where a.received > 0 order by a.${column} desc, a.account limit $2`,
-    values: [env, limit],
+      with looked as materialized (
+        select account, received, received_volume, payers, last_at from accounts
+         where env = $1 and received > 0 ${from ? behind(sort, 3) : ""}
+         order by ${column} desc, account limit ${lookedAtMax}
+      ), net as (
+        select c.account, c.last_at, c.received - coalesce(self.paid, 0) as received,
+               c.received_volume - coalesce(self.volume, 0) as received_volume, c.payers - self.payers as payers
+          from looked c cross join lateral (
+                 select sum(p.paid)::bigint as paid, sum(p.paid_volume) as volume, count(*) as payers from accounts p
+                  where p.env = $1 and p.is_self_payer and p.first_payee = c.account) as self
+      )
+      select a.*, a.${column}::text as place, ends.*, sells.*
+        from (select ${column}::text as end_place, account as end_account, (select count(*) from looked)::int as looked_at
+                from looked order by ${column}, account desc limit 1) as ends
+             left join (select * from net where received > 0 ${after ? behind(sort, from ? 5 : 3) : ""}
+                         order by ${column} desc, account limit $2) as a on true ${withSold}
+       order by a.${column} desc, a.account`,
+    values: [env, limit + 1, ...valuesOf(from), ...valuesOf(after)],
   });
-  return { payees: rows.map(asPayee), cursor: null };
+  const { looked_at: lookedAt = 0, end_place: value, end_account: account } = rows[0] ?? {};
+  const end: Place | undefined = lookedAt === lookedAtMax ? { value, account } : undefined;
+  // Where nothing is left, the end comes alone.
+  return { rows: rows.filter((row) => row.account !== null), end };
 }
 
 /** SQL: of what the account `a` sells, what was paid for last. */

@@ -6,6 +6,8 @@ const bufferMax = 5_000;
 /** Of this copy. A flood of refusals must not fill the disk, without which no payment can be claimed. */
 const perMinuteMax = 3_000;
 export const refusalDays = 30;
+/** What is longer is cut, its resource's URL among it. */
+export const refusalTextMax = 512;
 const deletedAtOnceMax = 10_000;
 
 /**
@@ -121,15 +123,13 @@ export class RefusalRecorder {
 function storable(text: string | undefined): string | null {
   if (text === undefined) return null;
   // UTF-8 has no halves of surrogate pairs.
-  return Buffer.from(text.slice(0, lengthMax).replaceAll("\0", "")).toString();
+  return Buffer.from(text.slice(0, refusalTextMax).replaceAll("\0", "")).toString();
 }
 
 /** What could be an account or a token on some chain: anything else is a text for readers of the public record. */
 function accountIn(text: unknown): string | undefined {
   return typeof text === "string" && /^[\w.:-]{1,100}$/.test(text) ? text : undefined;
 }
-
-const lengthMax = 512;
 
 export interface RefusalRecord {
   readonly kind: "verify" | "settle";

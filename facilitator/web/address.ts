@@ -1,3 +1,4 @@
+import { resourceLengthMax } from "../transactions.ts";
 import type { Visit } from "./page.ts";
 
 /** Rows of a page of a list. */
@@ -15,4 +16,9 @@ export function addressOf(
     else next.set(name, value);
   }
   return next.size === 0 ? path : `${path}?${next}`;
+}
+
+/** The payments for a resource; undefined where its URL is too long to ask for. */
+export function paymentsFor(url: string): string | undefined {
+  return url.length > resourceLengthMax ? undefined : `/transactions?resource=${encodeURIComponent(url)}`;
 }

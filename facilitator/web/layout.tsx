@@ -29,7 +29,8 @@ const envNames: Readonly<Record<Environment, string>> = { mainnet: "Mainnet", te
 /** A page of the same environment. */
 export function inEnv(path: string, env: Environment, environments: readonly Environment[]): string {
   if (env === environments[0]) return path;
-  return `${path}${path.includes("?") ? "&" : "?"}env=${env}`;
+  const [, address = "", place = ""] = /^([^#]*)(.*)$/s.exec(path) ?? [];
+  return `${address}${address.includes("?") ? "&" : "?"}env=${env}${place}`;
 }
 
 export function Layout({ env, environments, section, here, children }: LayoutProps) {

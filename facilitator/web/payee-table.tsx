@@ -43,7 +43,7 @@ function Sells({ sells, to }: Pick<Payee, "sells"> & Pick<PayeeTableProps, "to">
   );
 }
 
-/** A resource without a name is called by its host. */
+/** A resource without a name is called by its host. A name that only begins like an address is its seller's, and stays as it is. */
 export function nameOf(name: string): string {
-  return /^https?:\/\//.test(name) ? new URL(name).host : name;
+  return /^https?:\/\//.test(name) && URL.canParse(name) ? new URL(name).host : name;
 }

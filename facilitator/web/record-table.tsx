@@ -4,6 +4,7 @@ import { duration, noFigure } from "../../shared/page/figures.ts";
 import { Table } from "../../shared/page/table.tsx";
 import { reasonMeaning } from "../reasons.ts";
 import type { Transactions } from "../transactions.ts";
+import { paymentsFor } from "./address.ts";
 import { amountIn, NetworkMark, StateBadge } from "./words.tsx";
 
 export type RecordRow = Transactions["transactions"][number];
@@ -65,10 +66,13 @@ function Ended({ row: { status, error_reason: reason } }: { row: RecordRow }) {
 
 export function Resource({ url, to }: { url: string | null; to: (path: string) => string }) {
   if (url === null) return <>{noFigure}</>;
-  const shown = url.replace(/^https?:\/\//, "");
+  const whole = url.replace(/^https?:\/\//, "");
+  const shown = whole.length > 34 ? `${whole.slice(0, 33)}…` : whole;
+  const path = paymentsFor(url);
+  if (path === undefined) return <span title={whole}>{shown}</span>;
   return (
-    <a class="link" href={to(`/transactions?resource=${encodeURIComponent(url)}`)} title={url}>
-      {shown.length > 34 ? `${shown.slice(0, 33)}…` : shown}
+    <a class="link" href={to(path)} title={url}>
+      {shown}
     </a>
   );
 }

@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { expect } from "vitest";
+import { readPlace } from "../../facilitator/discovery/listing.ts";
 import { recordedResources, resourceRecord } from "../../facilitator/discovery/resource-record.ts";
 import { ListingStore } from "../../facilitator/discovery/store.ts";
 import { readAnnouncement } from "../../facilitator/discovery/validate.ts";
@@ -66,7 +67,8 @@ test("a route counts each of its paths once, and nothing that went to a stranger
   await rollUp(db, environmentOf);
   expect(await counted(db, "/tiles/:x/:y")).toEqual([3, 1]);
   const { id = "" } = (await found(db)).find(({ resource }) => resource.endsWith(":y")) ?? {};
-  const { days } = await resourceRecord({ db }, id);
+  const { days, isRoute, address } = await resourceRecord({ db }, id);
+  expect([isRoute, address]).toEqual([true, `${host}/tiles/1/2`]);
   expect(days.at(-1)).toMatchObject({ settled: 3, failed: 1, priceMin: 5_000n, priceMax: 9_000n });
 });
 
@@ -106,4 +108,30 @@ test.for<[string, string[]]>([
   ["!!! ' & | ( :*", []],
 ])("a search for %s finds %o", async ([query, expected], { db }) => {
   expect((await found(db, { query })).map(({ resource }) => resource)).toEqual(expected.map((path) => host + path));
+});
+
+test("resources paid for last come page by page, none twice and none left out, while others are paid for and come first", async ({
+  db,
+}) => {
+  const elsewhere = "eip155:10";
+  await db.query(
+    `with listed as (
+       insert into discovery_resources (key, resource, type, x402_version, tags, bazaar, words, last_settled_at)
+       select 'page' || n, 'https://pages.shop-of-tests.com/' || n, 'http', 2, '{}', '{}', '', now() - n * interval '1 minute'
+         from generate_series(1, 50) n returning id)
+     insert into discovery_accepts select id, 'exact', $1, '0x1', '0x2', '{}', '', now() from listed`,
+    [elsewhere],
+  );
+  const seen: string[] = [];
+  let asking: object | undefined = {};
+  for (let pages = 0; asking !== undefined && pages < 10; pages += 1) {
+    const { resources, next } = await recordedResources({ db }, { ...asked, networks: [elsewhere], ...asking });
+    seen.push(...resources.map(({ resource }) => resource));
+    if (next && !("cursor" in next))
+      throw new Error("the order of the last payments is no place to skip rows by number");
+    asking = next && { place: readPlace(Buffer.from(next.cursor, "base64url").toString()) };
+    // One that has been shown, and one that would have been the last.
+    await db.query("update discovery_resources set last_settled_at = now() where key = any($1)", [["page3", "page50"]]);
+  }
+  expect(seen).toEqual(Array.from({ length: 49 }, (_, n) => `https://pages.shop-of-tests.com/${n + 1}`));
 });

@@ -1,11 +1,15 @@
+import { Fragment, h } from "preact";
+import { render } from "preact-render-to-string";
 import { describe, expect } from "vitest";
 import type { Context } from "../../facilitator/context.ts";
 import { facilitatorEndpoints } from "../../facilitator/endpoints.ts";
 import { readQuery } from "../../facilitator/http/query.ts";
 import { NetworkFees } from "../../facilitator/network-fees.ts";
 import type { Scheme } from "../../facilitator/schemes/scheme.ts";
-import { listPayees, payeesQuery } from "../../facilitator/settlements/payees.ts";
+import { listPayees, lookedAtMax, payeesQuery } from "../../facilitator/settlements/payees.ts";
 import { rollUpAll } from "../../facilitator/settlements/rollup.ts";
+import type { View, Visit } from "../../facilitator/web/page.ts";
+import { docsPage } from "../../facilitator/web/pages/docs.tsx";
 import { createSite } from "../../facilitator/web/serve.ts";
 import { formatUnits } from "../../shared/amounts.ts";
 import { paymentBody } from "../support/evm-payments.ts";
@@ -209,10 +213,10 @@ test("payees come in each order, page by page, with what they sell", async ({ fa
     `insert into discovery_resources (key, resource, type, x402_version, tags, bazaar, words, last_settled_at)
      values ('k', 'https://maps.example.com/a', 'http', 2, '{}', '{}', '', now()) returning id`,
   );
-  await db.query("insert into discovery_accepts values ($1, 'exact', 'eip155:84532', '0x1', $2, '{}', '', now())", [
-    listed.rows[0]?.id,
-    account(0xa3),
-  ]);
+  await db.query(
+    `insert into discovery_accepts values ($1, 'exact', 'eip155:84532', '0x1', $2, '{"network":"eip155:84532"}', '', now())`,
+    [listed.rows[0]?.id, account(0xa3)],
+  );
   const inOrder = async (sort: "payments" | "volume" | "payers") => {
     const found: string[] = [];
     let cursor: string | null = null;
@@ -252,6 +256,253 @@ test("payees come in each order, page by page, with what they sell", async ({ fa
   expect(hidden.indexOf(account(0xa1))).toBeLessThan(hidden.indexOf(payee));
   expect((await get(facilitator, "/payees?sort=best", html)).status).toBe(400);
   expect((await get(facilitator, "/payees?cursor=x", html)).status).toBe(400);
+});
+
+test("a seller whose name only begins like an address has it shown as it is, on every page of payees", async ({
+  facilitator,
+}) => {
+  const { db } = facilitator.context;
+  const [https, broken] = [`0x${"d1".repeat(20)}`, `0x${"d2".repeat(20)}`];
+  await insertAccounts(db, "testnet", [
+    { account: https, received: 9_001 },
+    { account: broken, received: 9_000 },
+  ]);
+  await db.query(
+    `with listed as (
+       insert into discovery_resources (key, resource, type, x402_version, service_name, tags, bazaar, words, last_settled_at)
+       select name, 'https://names.example.com/', 'http', 2, name, '{}', '{}', '', now() from unnest($1::text[]) as named (name)
+       returning id, service_name)
+     insert into discovery_accepts
+     select id, 'exact', 'eip155:84532', '0x1', case service_name when 'https://' then $2 else $3 end, '{"network":"eip155:84532"}', '', now() from listed`,
+    [["https://", "http://["], https, broken],
+  );
+  for (const path of ["/", "/stats", "/payees", `/payees/${https}`]) {
+    const page = await get(facilitator, path, html);
+    expect([path, page.status, (await page.text()).includes(">https://</a>")]).toEqual([path, 200, true]);
+  }
+  const page = await get(facilitator, `/payees/${broken}`, html);
+  expect([page.status, await page.text()]).toEqual([200, expect.stringContaining(">http://[</a>")]);
+});
+
+test("payees without self-payments are all listed, most first, however many more pay themselves", async ({
+  facilitator,
+}) => {
+  const { db } = facilitator.context;
+  const pageOf = async (cursor: string | null, limit = 25) => {
+    const query = readQuery(payeesQuery, { self: "hide", ...(cursor && { cursor }) });
+    return listPayees(db, { env: "mainnet", limit, ...query });
+  };
+  expect(await pageOf(null)).toEqual({ payees: [], cursor: null });
+  const nobody = await (await get(facilitator, "/payees?env=mainnet&self=hide", html)).text();
+  expect(nobody).toContain("Nobody was paid without self-payments yet");
+  const real = Array.from({ length: 40 }, (_, n) => `real-${String(n).padStart(2, "0")}`);
+  const paysItself = (n: number) => [
+    { account: `own-${n}`, received: 1_000_000 },
+    { account: `puppet-${n}`, paid: 1_000_000, firstPayee: `own-${n}`, isSelfPayer: true },
+  ];
+  await insertAccounts(db, "mainnet", [
+    ...Array.from({ length: lookedAtMax + 200 }, (_, n) => paysItself(n)).flat(),
+    ...real.map((account, n) => ({ account, received: 100 - n })),
+    // Of what it received others paid half a payment more than the thirtieth got.
+    { account: "mixed", received: 1_000_070 },
+    { account: "puppet-of-mixed", paid: 1_000_000, firstPayee: "mixed", isSelfPayer: true },
+  ]);
+  const all: string[] = [];
+  let cursor: string | null = null;
+  do {
+    const page = await pageOf(cursor, 7);
+    all.push(...page.payees.map(({ account }) => account));
+    cursor = page.cursor;
+  } while (cursor !== null);
+  // It was looked at together with those that have most; all others come after them.
+  expect(all).toEqual(["mixed", ...real]);
+  expect((await pageOf(null)).payees[0]).toMatchObject({ account: "mixed", received: 70 });
+  const first = await (await get(facilitator, "/payees?env=mainnet&self=hide", html)).text();
+  expect(first).toContain("real-00");
+  expect(first).toContain("cursor=");
+  // More than are looked at for a page.
+  await insertAccounts(db, "mainnet", Array.from({ length: 5 * lookedAtMax }, (_, n) => paysItself(5_000 + n)).flat());
+  await db.query("update accounts set received = 1000000 where account = 'mixed' and env = 'mainnet'");
+  const hidden = await (await get(facilitator, "/payees?env=mainnet&self=hide", html)).text();
+  expect(hidden).toContain("the next one goes on from there");
+  expect(hidden).not.toContain("Nobody");
+  const next = /href="([^"]*cursor=[^"]*)"/.exec(hidden)?.[1]?.replaceAll("&amp;", "&") ?? "";
+  expect(await (await get(facilitator, next, html)).text()).toContain("real-00");
+  for (const other of ["self=", "self=hide&sort=payers"]) {
+    const foreign = Buffer.from(other === "self=" ? "5.real/" : "5.real").toString("base64url");
+    expect((await get(facilitator, `/payees?env=mainnet&${other}&cursor=${foreign}`, html)).status).toBe(400);
+  }
+});
+
+interface MadeUp {
+  readonly account: string;
+  readonly received?: number;
+  readonly paid?: number;
+  readonly firstPayee?: string;
+  readonly isSelfPayer?: boolean;
+}
+
+/** As the roll-up leaves them. */
+async function insertAccounts(db: Context["db"], env: string, accounts: readonly MadeUp[]): Promise<void> {
+  await db.query(
+    `insert into accounts (env, account, paid, paid_volume, payees, first_payee, received, received_volume, payers, first_at, last_at, is_self_payer)
+     select $1, account, paid, paid, 1, payee, received, received, least(received, 1000), now(), now(), is_self
+       from unnest($2::text[], $3::bigint[], $4::text[], $5::bigint[], $6::bool[]) as a (account, paid, payee, received, is_self)`,
+    [
+      env,
+      accounts.map(({ account }) => account),
+      accounts.map(({ paid = 0 }) => paid),
+      accounts.map(({ firstPayee = null }) => firstPayee),
+      accounts.map(({ received = 0 }) => received),
+      accounts.map(({ isSelfPayer = false }) => isSelfPayer),
+    ],
+  );
+}
+
+test("a failed payment's page says that no money moved only where none did, and to post it again only while that is of use", async ({
+  setting,
+  facilitator,
+}) => {
+  const { network, asset } = setting.terms;
+  const pageOf = async (reason: string, expires: string, retryable = false) => {
+    const id = `0x${Buffer.from(`${reason} ${expires}`).toString("hex").padStart(64, "0").slice(-64)}`;
+    await facilitator.context.db.query(
+      `insert into payments (network, payment_key, state, claim_token, scheme, payer, pay_to, asset, amount_atomic, transaction_id,
+                             error_reason, retryable, expires_at, lease_until, finished_at)
+       values ($1, $2, 'failed', gen_random_uuid(), 'exact', '0x1', '0x2', $3, 5, $2, $4, $5, now() + $6::interval, now(), now())`,
+      [network, id, asset, reason, retryable, expires],
+    );
+    return (await (await get(facilitator, `/tx/${id}`, html)).text()).replaceAll(/<[^>]+>/g, "");
+  };
+  const otherTransfer = await pageOf("invalid_exact_evm_transfer_event_mismatch", "1 hour");
+  expect(otherTransfer).toContain("The transaction moved something else than was agreed");
+  expect(otherTransfer).not.toContain("No money moved.");
+  expect(await pageOf("invalid_exact_evm_transaction_failed", "1 hour")).toContain("No money moved.");
+  expect(await pageOf("unexpected_settle_error", "1 hour", true)).toContain("post it again");
+  const over = await pageOf("unexpected_settle_error", "-1 hour", true);
+  expect(over).toContain("Its time is over: have the client make a new payment.");
+  expect(over).not.toMatch(/post (it|the same payment) again/i);
+});
+
+test("the docs show lines for a network that is served here, and none for another", async ({ facilitator }) => {
+  const { context } = facilitator;
+  expect(await (await get(facilitator, "/docs", html)).text()).toContain("paymentMiddlewareFromConfig");
+  const elsewhere = await (await get(facilitator, "/docs?env=mainnet", html)).text();
+  expect(elsewhere).toContain("No mainnet network is served here.");
+  expect(elsewhere).not.toMatch(/paymentMiddlewareFromConfig|eip155:84532/);
+  const hedera = [{ network: "hedera:testnet", assets: ["0.0.429274"], amountMin: 1n }];
+  const config = { ...context.config, evm: [], hedera } as unknown as Context["config"];
+  const visit = { env: "testnet", origin: "https://pay.example.com" } as Visit;
+  const view = (await docsPage({ ...context, config }).show(visit)) as View;
+  const page = render(h(Fragment, {}, view.body));
+  expect(page).toContain("No EVM chain of testnet is served here.");
+  expect(page).not.toMatch(/paymentMiddlewareFromConfig|eip155:84532/);
+});
+
+test("a link to a part of a page keeps the part and the environment", async ({ facilitator }) => {
+  const page = await (await get(facilitator, "/?env=mainnet", html)).text();
+  expect(page).toContain('href="/docs?env=mainnet#reasons"');
+  expect(page).not.toContain("#reasons?");
+});
+
+test("the docs tell how often a payee may settle, and how many failed payments a payer may have", async ({
+  facilitator,
+}) => {
+  const { context } = facilitator;
+  const limits = { ...context.config.limits, settlePerPayTo: 1_234, failuresPerPayer: 6, failuresPerPayerDay: 21 };
+  const visit = { env: "testnet", origin: "https://pay.example.com" } as Visit;
+  const view = (await docsPage({ ...context, config: { ...context.config, limits } }).show(visit)) as View;
+  const text = render(h(Fragment, {}, view.body)).replaceAll(/<[^>]+>/g, " ");
+  expect(text).toMatch(/\/settle, a payee\s+1234 a minute/);
+  expect(text).toMatch(/Failed payments of a payer\s+6 within 10 minutes, 21 within 1 day/);
+});
+
+test("a resource that is a route leads to no list of payments, and is checked at a path that was paid for", async ({
+  facilitator,
+}) => {
+  const { db } = facilitator.context;
+  const pageOf = async (key: string, bazaar: object, probe: string) => {
+    const { rows } = await db.query(
+      `insert into discovery_resources (key, resource, type, x402_version, tags, bazaar, words, last_settled_at, probe_url)
+       values ($1, $1, 'http', 2, '{}', $2, '', now(), $3) returning id`,
+      [key, JSON.stringify(bazaar), probe],
+    );
+    return (await get(facilitator, `/resources/${rows[0].id}`, html)).text();
+  };
+  const encoded = encodeURIComponent;
+  const [route, path] = ["https://people.example.com/users/:id", "https://people.example.com/users/7"];
+  const ofRoute = await pageOf(route, { routeTemplate: "/users/:id" }, path);
+  expect(ofRoute).toContain(`/resources/check?url=${encoded(path)}`);
+  expect(ofRoute).not.toMatch(/Its payments|check\?url=[^"]*%3Aid/);
+  // Listed by a version that kept no path.
+  expect(await pageOf(`${route}/old`, { routeTemplate: "/users/:id/old" }, "")).not.toContain("Check it now");
+  const plain = await pageOf("https://people.example.com/all", {}, "");
+  expect(plain).toContain(`/transactions?resource=${encoded("https://people.example.com/all")}`);
+  expect(plain).toContain(`/resources/check?url=${encoded("https://people.example.com/all")}`);
+});
+
+test("every resource that a payment is shown with leads to its payments, or where its URL is too long to ask for is no link", async ({
+  facilitator,
+}) => {
+  const payer = "0.0.20480";
+  const [long, tooLong] = [2_000, 2_100].map((length) => `https://long.example.com/${"a".repeat(length)}`);
+  const record = {
+    network: "hedera:testnet",
+    status: "settled",
+    kind: "settle",
+    payer,
+    amount: 5n,
+    totalMs: 3,
+  } as const;
+  await insertRecords(
+    facilitator.context.db,
+    [long, tooLong].map((resourceUrl = "") => ({ ...record, resourceUrl, createdAt: new Date() })),
+  );
+  const text = await (await get(facilitator, `/payers/${payer}`, html)).text();
+  const links = [...text.matchAll(/href="(\/transactions\?resource=[^"]*)"/g)].map(([, href = ""]) => href);
+  expect(links).toEqual([`/transactions?resource=${encodeURIComponent(long ?? "")}`]);
+  const page = await get(facilitator, links[0] ?? "", html);
+  expect([page.status, await page.text()]).toEqual([200, expect.stringContaining(payer)]);
+});
+
+test("resources paid for last are paged by a cursor, which no other order takes", async ({ facilitator }) => {
+  const { db } = facilitator.context;
+  await db.query(
+    `with listed as (
+       insert into discovery_resources (key, resource, type, x402_version, tags, bazaar, words, last_settled_at, price_atomic)
+       select 'many' || n, 'https://many.example.com/' || n, 'http', 2, '{}', '{}', '', now() - interval '1 day' - n * interval '1 minute', n
+         from generate_series(1, 30) n returning id)
+     insert into discovery_accepts select id, 'exact', 'eip155:84532', '0x1', '0x2', '{"network":"eip155:84532"}', '', now() from listed`,
+  );
+  const first = await (await get(facilitator, "/resources", html)).text();
+  const next = /href="([^"]*cursor=([^"&]*))"/.exec(first);
+  const second = await (await get(facilitator, next?.[1] ?? "", html)).text();
+  expect(second).toContain("many.example.com/30");
+  expect(second).toContain('href="/resources"');
+  for (const other of ["sort=price", "q=many"])
+    expect((await get(facilitator, `/resources?${other}&cursor=${next?.[2]}`, html)).status).toBe(400);
+  expect((await get(facilitator, "/resources?cursor=x", html)).status).toBe(400);
+  expect(await (await get(facilitator, "/resources?sort=price", html)).text()).toContain("from=20");
+});
+
+test("of a payer with more open payments than a page holds, the page of all payments leads to the rest", async ({
+  setting,
+  facilitator,
+}) => {
+  const payer = `0x${"3c".repeat(20)}`;
+  await facilitator.context.db.query(
+    `insert into payments (network, payment_key, state, claim_token, scheme, payer, pay_to, asset, amount_atomic, transaction_id, expires_at, lease_until, created_at)
+     select $1, 'open' || n, 'unknown', gen_random_uuid(), 'exact', $2, $2, $3, 120000, 'open' || n, now() + interval '2 hours', 'infinity', now() - n * interval '1 minute'
+       from generate_series(1, 30) n`,
+    [setting.terms.network, payer, setting.terms.asset],
+  );
+  const rowsOf = (text: string) => text.match(/<time class="when"/g)?.length;
+  const first = await (await get(facilitator, `/transactions?payer=${payer}`, html)).text();
+  expect(rowsOf(first)).toBe(25);
+  const next = /href="([^"]*cursor=[^"]*)"/.exec(first)?.[1]?.replaceAll("&amp;", "&") ?? "";
+  const second = await (await get(facilitator, next, html)).text();
+  expect(rowsOf(second)).toBe(5);
+  expect(second).not.toMatch(/cursor=/);
 });
 
 test("what the network charged is read when a payment is first looked at, kept, and asked of the chain a few times a second at most", async ({

@@ -1,6 +1,6 @@
 import { readdir, readFile } from "node:fs/promises";
 import { expect, test } from "vitest";
-import { reasonChapters } from "../../facilitator/reasons.ts";
+import { reasonChapters, reasonMeaning } from "../../facilitator/reasons.ts";
 
 const project = new URL("../../", import.meta.url);
 const meant = reasonChapters.flatMap(({ reasons }) => reasons.map(({ code }) => code));
@@ -24,6 +24,12 @@ test("every reason that the rules name has a meaning and a remedy, and no other 
   expect(meant.filter((code) => !documented.has(code))).toEqual([]);
   expect([...documented].filter((code) => !meant.includes(code))).toEqual([]);
   expect(new Set(meant).size).toBe(meant.length);
+});
+
+test("whoever settles too often is told so, a payee as well as a payer", async () => {
+  expect(reasonMeaning("rate_limited")?.means).toMatch(/payer or payee settles too often/);
+  const rules = await readFile(new URL("docs/payment-rules.md", project), "utf8");
+  expect(rules).toMatch(/^\| `rate_limited` \| is of a payer or a payee who settles too often/m);
 });
 
 test("every reason in the code that refuses has a meaning", async () => {

@@ -3,7 +3,7 @@ import { readQuery } from "../../facilitator/http/query.ts";
 import { lookedAtMax } from "../../facilitator/list-statement.ts";
 import { accountRecord, counterparties } from "../../facilitator/settlements/accounts.ts";
 import { rollUp } from "../../facilitator/settlements/rollup.ts";
-import { transactions, transactionsQuery } from "../../facilitator/transactions.ts";
+import { allTransactions, transactions, transactionsQuery } from "../../facilitator/transactions.ts";
 import { environmentOf } from "../../shared/networks.ts";
 import type { Database } from "../../shared/postgres.ts";
 import { recordTest } from "../support/fixtures.ts";
@@ -117,6 +117,46 @@ test("payments that have not ended are listed only where they are asked for, pag
   const second = await page({ cursor: first.cursor ?? "" });
   expect([first.transactions.length, second.transactions.length, second.cursor]).toEqual([2, 1, null]);
   expect(second.transactions[0]).toMatchObject({ tx_id: "0.0.5@3.000000001", total_ms: expect.any(Number) });
+});
+
+test("payments that have not ended and those that have are paged in one order, each seen once, however many of either there are", async ({
+  db,
+}) => {
+  const [network, each, at] = ["eip155:137", 70, Date.now()];
+  // Two of one kind, then two of the other, so that pages end after either.
+  const moment = (n: number, other: number) => new Date(at - (4 * Math.floor(n / 2) + (n % 2) + other) * 1_000);
+  const record = {
+    network,
+    kind: "settle",
+    status: "settled",
+    payer: bob,
+    amount: 1n,
+    totalMs: 5,
+    payTo: carol,
+  } as const;
+  await insertRecords(
+    db,
+    Array.from({ length: each }, (_, n) => ({ ...record, createdAt: moment(n, 0) })),
+  );
+  await db.query(
+    `insert into payments (network, payment_key, state, claim_token, scheme, payer, pay_to, asset, amount_atomic, transaction_id,
+                           expires_at, lease_until, created_at)
+     select $1, 'open' || moment, 'unknown', gen_random_uuid(), 'exact', $2, $3, '0x1', 7, 'open' || moment, now(), now(), moment
+       from unnest($4::timestamptz[]) as m (moment)`,
+    [network, bob, carol, Array.from({ length: each }, (_, n) => moment(n, 2))],
+  );
+  const seen: string[] = [];
+  let [pages, cursor]: [number, string | null] = [0, ""];
+  for (; cursor !== null && pages < 20; pages += 1) {
+    const asked = readQuery(transactionsQuery, { env: "mainnet", network, limit: "25", cursor });
+    const page = await allTransactions(recordNeeds(db, environmentOf), asked);
+    expect(page.transactions.length).toBeLessThanOrEqual(25);
+    seen.push(...page.transactions.map(({ created_at: one, status }) => `${one} ${status}`));
+    cursor = page.cursor;
+  }
+  expect([seen.length, new Set(seen).size, pages]).toEqual([2 * each, 2 * each, 6]);
+  expect(seen).toEqual(seen.toSorted().toReversed());
+  expect(seen.filter((one) => one.endsWith("unknown"))).toHaveLength(each);
 });
 
 test("a page looks at so many records at most: what fits is found further on, once and in order", async ({ db }) => {

@@ -87,6 +87,27 @@ test.for([
   expect(second?.findings.find((finding) => finding.rule === rule)?.remedy).toMatch(/\w/);
 });
 
+test("version 1 is payable on a network by the name that its clients know, and what the seller wrote is shown", async ({
+  setting,
+  facilitator,
+}) => {
+  const read = async (network: string) => {
+    const body = JSON.stringify({ x402Version: 1, accepts: [{ ...offer1(setting), network }] });
+    const { readings } = await check(facilitator, { status: 402, body });
+    const first = readings.find(({ version }) => version === 1);
+    return { ...first, remedy: first?.findings.find(({ rule }) => rule === "v1.5")?.remedy };
+  };
+  const named = await read("base-sepolia");
+  expect([named.isPayable, named.offers?.[0]?.network]).toEqual([true, "base-sepolia"]);
+  const byId = await read("eip155:84532");
+  expect([byId.isPayable, broken(byId.findings)]).toEqual([false, ["v1.5"]]);
+  expect(byId.offers?.[0]?.network).toBe("eip155:84532");
+  expect(byId.remedy).toContain("Write base-sepolia, not eip155:84532");
+  // A name of version 1, of a network that is not served.
+  expect(broken((await read("base")).findings)).toContain("v1.4");
+  expect(broken((await read("my-chain")).findings)).toEqual(["v1.4", "v1.5", "v1.7"]);
+});
+
 test("what is no quote, a redirect, or nothing is said to be so, and nothing of a body is told", async ({
   facilitator,
 }) => {

@@ -1,7 +1,11 @@
+import { Fragment, h } from "preact";
+import { render } from "preact-render-to-string";
 import { expect } from "vitest";
 import { Heartbeats } from "../../facilitator/heartbeats.ts";
 import type { Scheme } from "../../facilitator/schemes/scheme.ts";
 import { status } from "../../facilitator/status.ts";
+import type { View, Visit } from "../../facilitator/web/page.ts";
+import { statusPages } from "../../facilitator/web/pages/status.tsx";
 import { createLog } from "../../shared/log.ts";
 import { environmentOf } from "../../shared/networks.ts";
 import type { Database } from "../../shared/postgres.ts";
@@ -10,9 +14,24 @@ import { recordTest } from "../support/fixtures.ts";
 const test = recordTest();
 
 const network = "hedera:testnet";
-const registry = (cause?: "away" | "empty") => ({ all: [{ network } as Scheme], whyNotSettling: () => cause });
-const statusOf = (db: Database, days: number, now: Date) =>
-  status({ db, schemes: registry(), config: { environmentOf } }, { env: "testnet", days, now });
+const registry = (cause?: "away" | "empty", networks: readonly string[] = [network]) => ({
+  all: networks.map((one) => ({ network: one }) as Scheme),
+  whyNotSettling: () => cause,
+});
+const statusOf = (db: Database, days: number, now: Date, networks?: readonly string[]) =>
+  status({ db, schemes: registry(undefined, networks), config: { environmentOf } }, { env: "testnet", days, now });
+
+/** /status as it is shown now. */
+async function pageOf(db: Database, networks?: readonly string[]): Promise<string> {
+  const schemes = registry(undefined, networks);
+  const [page] = statusPages(
+    { db, schemes, config: { environmentOf } } as unknown as Parameters<typeof statusPages>[0],
+    ["testnet"],
+  );
+  const visit = { env: "testnet", path: "/status", query: new URLSearchParams(), origin: "https://pay.example.com" };
+  const view = (await page?.show(visit as Visit)) as View;
+  return render(h(Fragment, {}, view.body));
+}
 
 /** Marks minutes of today, counted from midnight, as beats do. */
 async function mark(
@@ -52,17 +71,23 @@ test("a gap in the beats is an outage of this service, and of a network only whi
   expect(own?.available).toBeCloseTo(1 - 30 / (840 + 400), 9);
   expect(chain?.days.map(({ minutesDown }) => minutesDown)).toEqual([undefined, 0, 10 + 10 + 10]);
   expect(outages).toEqual([
-    { subject: network, from: at(0, 300), to: at(0, 310), causes: [] },
-    { subject: network, from: at(0, 130), to: at(0, 140), causes: [] },
-    { subject: "facilitator", from: at(0, 100), to: at(0, 130), causes: [] },
-    { subject: network, from: at(0, 90), to: at(0, 100), causes: [] },
+    { subject: network, from: at(0, 300), to: at(0, 310), isFromBefore: false, causes: [] },
+    { subject: network, from: at(0, 130), to: at(0, 140), isFromBefore: false, causes: [] },
+    { subject: "facilitator", from: at(0, 100), to: at(0, 130), isFromBefore: false, causes: [] },
+    { subject: network, from: at(0, 90), to: at(0, 100), isFromBefore: false, causes: [] },
   ]);
 });
 
 test("an outage that lasts has no end, and this service is not up", async ({ db }) => {
   const { subjects, outages } = await statusOf(db, 1, at(0, 420));
   expect(subjects.map(({ isUp }) => isUp)).toEqual([false, false]);
-  expect(outages[0]).toEqual({ subject: "facilitator", from: at(0, 400), to: undefined, causes: [] });
+  expect(outages[0]).toEqual({
+    subject: "facilitator",
+    from: at(0, 400),
+    to: undefined,
+    isFromBefore: false,
+    causes: [],
+  });
 });
 
 test("an outage ends with the first beat after it, in the minute of that beat", async ({ db }) => {
@@ -73,7 +98,9 @@ test("an outage ends with the first beat after it, in the minute of that beat", 
   ]);
   const { subjects, outages } = await statusOf(db, 1, at(0, 130));
   expect(subjects[0]).toMatchObject({ isUp: true });
-  expect(outages).toEqual([{ subject: "facilitator", from: at(0, 100), to: at(0, 130), causes: [] }]);
+  expect(outages).toEqual([
+    { subject: "facilitator", from: at(0, 100), to: at(0, 130), isFromBefore: false, causes: [] },
+  ]);
 });
 
 test("every copy that is up is counted, and a network that does not settle is not marked", async ({ db }) => {
@@ -106,4 +133,55 @@ test("an outage of a network says what the copies saw in its hours", async ({ db
   await mark(db, "facilitator", at(0, 0), [[0, 1_440]]);
   const { outages } = await statusOf(db, 5, now);
   expect(outages.find(({ subject }) => subject === network)).toMatchObject({ to: undefined, causes: ["empty"] });
+});
+
+/** A copy is up now, and was for a few days; no network settled with it. */
+async function upAlone(db: Database): Promise<void> {
+  await db.query("truncate alive_minutes, outage_causes, copies");
+  await new Heartbeats(db, registry("away"), createLog("test", "silent")).beat();
+  // Marked whole, so that it does not matter in which minute the beat came.
+  await db.query("truncate alive_minutes");
+  for (const day of [-3, -2, -1, 0]) await mark(db, "facilitator", at(day, 0), [[0, 1_440]]);
+}
+
+test("a network that was up once and is down all through the window is down, and the page does not say that all settle", async ({
+  db,
+}) => {
+  await upAlone(db);
+  await mark(db, network, at(-100, 0), [[0, 10]]);
+  const { subjects, outages } = await statusOf(db, 2, new Date());
+  expect(subjects[1]).toMatchObject({ available: 0, isUp: false, isDown: true });
+  expect(subjects[1]?.days[0]?.minutesDown).toBe(1_440);
+  expect(outages).toEqual([
+    { subject: network, from: expect.any(Date), isFromBefore: true, to: undefined, causes: ["away"] },
+  ]);
+  const page = await pageOf(db);
+  expect(page).toContain("<h1>1 network does not settle</h1>");
+  expect(page).not.toContain('class="badge">no data');
+});
+
+test("a network that no copy has seen up yet is not said to settle", async ({ db }) => {
+  await upAlone(db);
+  const page = await pageOf(db);
+  expect(page).toContain("<h1>1 network could not settle yet</h1>");
+  await mark(db, network, at(0, 0), [[0, 1_440]]);
+  expect(await pageOf(db)).toContain("<h1>Settling on all networks</h1>");
+});
+
+test("an outage that lasts is told however many others began after it, and the figure counts them all", async ({
+  db,
+}) => {
+  await upAlone(db);
+  const blinking = "eip155:84532";
+  await mark(db, network, at(-3, 0), [[0, 60]]);
+  const blips = Array.from({ length: 60 }, (_, n) => [n * 20, n * 20 + 19] as const);
+  await mark(db, blinking, at(-1, 0), [...blips, [1_200, 1_440]]);
+  await mark(db, blinking, at(0, 0), [[0, 1_440]]);
+  const { subjects, outages, outagesInAll } = await statusOf(db, 7, new Date(), [network, blinking]);
+  expect([outages.length, outagesInAll]).toEqual([50, 61]);
+  expect(outages[0]).toMatchObject({ subject: network, from: at(-3, 60), to: undefined });
+  expect(subjects.map(({ isDown }) => isDown)).toEqual([false, true, false]);
+  const page = await pageOf(db, [network, blinking]);
+  expect(page).toContain("<h1>1 network does not settle</h1>");
+  expect(page).toContain(", 50 of 61");
 });

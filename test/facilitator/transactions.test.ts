@@ -152,6 +152,27 @@ test("paging visits every record once, though all share a moment and more are ad
   expect(seen.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 202 }, (_, index) => index));
 });
 
+test("payments are found by a URL as long as one may be, and a refusal by what is kept of it", async ({
+  setting,
+  facilitator,
+}) => {
+  const { db } = facilitator.context;
+  const url = `https://api.example.com/${"long/".repeat(404)}`;
+  expect(url.length).toBeGreaterThan(2_000);
+  const poor = structuredClone(await paymentBody(await setting.fundedBuyer(1n), setting.terms));
+  poor.paymentPayload.resource.url = url;
+  await facilitator.verify(poor);
+  const kept = url.slice(0, 512);
+  await insertRecords(db, [{ ...base, network: "eip155:84532", resourceUrl: url }]);
+  const statusesOf = async (resource: string) =>
+    (await list(facilitator, `?resource=${encodeURIComponent(resource)}`)).transactions.map(
+      (row: { status: string }) => row.status,
+    );
+  await eventually(() => statusesOf(kept)).toEqual(["rejected"]);
+  expect(await statusesOf(url)).toEqual(["settled"]);
+  expect((await facilitator.get(`/transactions?resource=${"x".repeat(2_049)}`)).status).toBe(400);
+});
+
 const base: TestRecord = {
   network: "hedera:testnet",
   status: "settled",

@@ -9,6 +9,7 @@ import { Hash } from "../../../shared/page/copy.tsx";
 import { highlighted } from "../../../shared/page/highlight.tsx";
 import { KeyValues, Table } from "../../../shared/page/table.tsx";
 import { holdSeconds } from "../../holds/store.ts";
+import { failuresOfADayWithin, failuresWithin } from "../../limits/failure-windows.ts";
 import { paymentBodyBytesMax } from "../../payment-shapes.ts";
 import { type ReasonMeaning, reasonChapters } from "../../reasons.ts";
 import { supported } from "../../supported.ts";
@@ -28,9 +29,9 @@ export function docsPage(context: Needs): Page {
       const served = [...context.config.evm, ...context.config.hedera].filter(
         ({ network }) => context.config.environmentOf(network) === visit.env,
       );
-      const network = served.find((one) => one.network.startsWith("eip155:"))?.network ?? "eip155:84532";
+      const network = served.find((one) => one.network.startsWith("eip155:"))?.network;
       const shown = await Promise.all(
-        snippets({ origin: visit.origin, network }).map(async (snippet) => ({
+        (network === undefined ? [] : snippets({ origin: visit.origin, network })).map(async (snippet) => ({
           ...snippet,
           content: snippet.language ? await highlighted(snippet.code, snippet.language) : snippet.code,
         })),
@@ -95,6 +96,7 @@ function Body({ context, visit, served, shown }: BodyProps) {
           </div>
           <section class="stack" id="start" aria-labelledby="start-title">
             <h2 id="start-title">Quick start</h2>
+            {shown.length === 0 && <WithoutLines env={visit.env} served={served} />}
             {shown.map(({ id, title, content, proof }) => (
               <Code id={`code-${id}`} title={`${title}, ${proofs[proof]}`}>
                 {content}
@@ -117,6 +119,20 @@ function Body({ context, visit, served, shown }: BodyProps) {
         </div>
       </div>
     </div>
+  );
+}
+
+/** The lines are for EVM chains: on a network that is not served they would only be refused. */
+function WithoutLines({ env, served }: Pick<BodyProps, "served"> & Pick<Visit, "env">) {
+  return (
+    <p class="small dim measure">
+      {served.length === 0 ? `No ${env} network is served here.` : `No EVM chain of ${env} is served here.`} What is
+      served stands in{" "}
+      <a class="link" href="/supported">
+        GET /supported
+      </a>
+      : take scheme, network and extra from there.
+    </p>
   );
 }
 
@@ -198,6 +214,8 @@ function Limits({ context: { config } }: Pick<BodyProps, "context">) {
           ["/verify, an address", aMinute(limits.verifyPerAddress)],
           ["/settle, an address", aMinute(limits.settlePerAddress)],
           ["/settle, a payer", aMinute(limits.settlePerPayer)],
+          ["/settle, a payee", aMinute(limits.settlePerPayTo)],
+          ["Failed payments of a payer", failuresAllowed(limits)],
           ["Reading, an address", aMinute(limits.readPerAddress)],
           ["A body", `${paymentBodyBytesMax / 1_024} KB`],
           ["Waiting for the chain", `${settleTimeoutMs / 1_000} s, then settlement_pending`],
@@ -206,6 +224,15 @@ function Limits({ context: { config } }: Pick<BodyProps, "context">) {
       />
     </Card>
   );
+}
+
+/** Those that cost a network fee: a payer who has so many waits. */
+function failuresAllowed({ failuresPerPayer, failuresPerPayerDay }: Needs["config"]["limits"]): string {
+  const most = [
+    failuresPerPayer > 0 && `${failuresPerPayer} within ${failuresWithin}`,
+    failuresPerPayerDay > 0 && `${failuresPerPayerDay} within ${failuresOfADayWithin}`,
+  ].filter((one) => one !== false);
+  return most.length === 0 ? "no limit" : most.join(", ");
 }
 
 const promises: ReadonlyArray<readonly [string, string]> = [

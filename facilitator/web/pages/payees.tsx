@@ -2,11 +2,12 @@
 import type { Environment } from "../../../shared/networks.ts";
 import { Card } from "../../../shared/page/card.tsx";
 import { Empty } from "../../../shared/page/empty.tsx";
+import { figures } from "../../../shared/page/figures.ts";
 import { Pagination } from "../../../shared/page/pagination.tsx";
 import { Segments } from "../../../shared/page/tabs.tsx";
 import type { Reads } from "../../../shared/reads.ts";
 import { readQuery } from "../../http/query.ts";
-import { listPayees, type PayeeOrder, type PayeePage, payeesQuery } from "../../settlements/payees.ts";
+import { listPayees, lookedAtMax, type PayeeOrder, type PayeePage, payeesQuery } from "../../settlements/payees.ts";
 import { rowsAPage } from "../address.ts";
 import { inEnv } from "../layout.tsx";
 import type { Page, Visit } from "../page.ts";
@@ -95,9 +96,7 @@ function Listed({ page: { payees, cursor }, sort, withoutSelf, isFirst, to }: Li
         {payees.length > 0 ? (
           <PayeeTable label="Table of payees" payees={payees} to={to} />
         ) : (
-          <Empty icon="wallet" title="Nobody was paid yet">
-            Here would be every account into which a payment has settled.
-          </Empty>
+          <Nobody {...{ withoutSelf, isFirst }} isLast={cursor === null} />
         )}
       </Card>
       <p class="small faint measure">
@@ -106,8 +105,35 @@ function Listed({ page: { payees, cursor }, sort, withoutSelf, isFirst, to }: Li
           self-payments
         </a>{" "}
         those are left out that the rule tells. Many payers say more than many payments.
+        {withoutSelf &&
+          ` Here the ${figures(lookedAtMax)} payees with most, self-payments included, are put in order without them, then the next ${figures(lookedAtMax)}.`}
       </p>
     </div>
+  );
+}
+
+function Nobody({ withoutSelf, isFirst, isLast }: Pick<ListedProps, "withoutSelf" | "isFirst"> & { isLast: boolean }) {
+  if (!isLast) {
+    return (
+      <Empty icon="wallet" title="These have self-payments alone">
+        A page looks at some thousand payees at most: the next one goes on from there.
+      </Empty>
+    );
+  }
+  if (withoutSelf) {
+    return (
+      <Empty
+        icon="wallet"
+        title={isFirst ? "Nobody was paid without self-payments yet" : "All others have self-payments alone"}
+      >
+        Here would be every account into which a payment has settled that is no self-payment.
+      </Empty>
+    );
+  }
+  return (
+    <Empty icon="wallet" title="Nobody was paid yet">
+      Here would be every account into which a payment has settled.
+    </Empty>
   );
 }
 

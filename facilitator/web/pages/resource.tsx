@@ -9,6 +9,7 @@ import { KeyValues } from "../../../shared/page/table.tsx";
 import { Crumbs } from "../../../shared/page/tabs.tsx";
 import { Time } from "../../../shared/page/time.tsx";
 import { type ResourceRecord, resourceRecord } from "../../discovery/resource-record.ts";
+import { paymentsFor } from "../address.ts";
 import { inEnv } from "../layout.tsx";
 import type { Page } from "../page.ts";
 import { PaidDays, PriceHistory } from "../resource-history.tsx";
@@ -38,7 +39,7 @@ interface ResourceProps {
 }
 
 function ResourceView({ record, to }: ResourceProps) {
-  const { resource, days } = record;
+  const { days } = record;
   return (
     <div class="wrap page stack stack-6">
       <ResourceHead record={record} to={to} />
@@ -49,7 +50,7 @@ function ResourceView({ record, to }: ResourceProps) {
             <PriceHistory days={days} />
           </Card>
         </div>
-        <Terms resource={resource} to={to} />
+        <Terms record={record} to={to} />
       </div>
     </div>
   );
@@ -72,7 +73,9 @@ function ResourceHead({ record: { resource }, to }: ResourceProps) {
   );
 }
 
-function SettledPayments({ record: { resource, days }, to }: ResourceProps) {
+/** What is paid for a route stands in the record under each of its paths. */
+function SettledPayments({ record: { resource, isRoute, days }, to }: ResourceProps) {
+  const payments = isRoute ? undefined : paymentsFor(resource.resource);
   const settled = days.reduce((sum, day) => sum + day.settled, 0);
   const failed = days.reduce((sum, day) => sum + day.failed, 0);
   return (
@@ -87,9 +90,11 @@ function SettledPayments({ record: { resource, days }, to }: ResourceProps) {
         </span>
       }
       foot={
-        <GoLink class="small push" href={to(`/transactions?resource=${encodeURIComponent(resource.resource)}`)}>
-          Its payments
-        </GoLink>
+        payments !== undefined && (
+          <GoLink class="small push" href={to(payments)}>
+            Its payments
+          </GoLink>
+        )
       }
     >
       <PaidDays days={days} />
@@ -97,15 +102,17 @@ function SettledPayments({ record: { resource, days }, to }: ResourceProps) {
   );
 }
 
-function Terms({ resource, to }: { resource: ResourceRecord["resource"]; to: ResourceProps["to"] }) {
+function Terms({ record: { resource, address }, to }: ResourceProps) {
   return (
     <Card
       id="terms"
       title="How it is paid"
       foot={
-        <GoLink class="small push" href={to(`/resources/check?url=${encodeURIComponent(resource.resource)}`)}>
-          Check it now
-        </GoLink>
+        address !== undefined && (
+          <GoLink class="small push" href={to(`/resources/check?url=${encodeURIComponent(address)}`)}>
+            Check it now
+          </GoLink>
+        )
       }
     >
       {(resource.accepts ?? []).slice(0, 10).map(({ network, amount, payTo, scheme }) => (

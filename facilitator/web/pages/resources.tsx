@@ -1,4 +1,5 @@
 /** @jsxRuntime automatic @jsxImportSource preact */
+import { ApiError } from "../../../shared/errors.ts";
 import { type Environment, knownNetworks } from "../../../shared/networks.ts";
 import { Button, ButtonLink } from "../../../shared/page/button.tsx";
 import { Card } from "../../../shared/page/card.tsx";
@@ -10,9 +11,10 @@ import { Icon } from "../../../shared/page/icon.tsx";
 import { Pagination } from "../../../shared/page/pagination.tsx";
 import { Table } from "../../../shared/page/table.tsx";
 import { Time } from "../../../shared/page/time.tsx";
-import { listedDays } from "../../discovery/listing.ts";
+import { listedDays, readPlace } from "../../discovery/listing.ts";
 import {
   type AskedResources,
+  isByLastPayment,
   offsetMax,
   type ResourceOrder,
   type ResourcesPage,
@@ -21,7 +23,7 @@ import {
   resourceOrders,
 } from "../../discovery/resource-record.ts";
 import { resourcesMax } from "../../discovery/store.ts";
-import { oneOf, readQuery, text, whole } from "../../http/query.ts";
+import { oneOf, opaque, readQuery, text, whole } from "../../http/query.ts";
 import { inEnv } from "../layout.tsx";
 import type { Page, Visit } from "../page.ts";
 
@@ -60,17 +62,26 @@ export function resourcePages(context: Needs, environments: readonly Environment
 
 /** As the address says it; anything else is a 400. */
 function readAsked(context: Needs, { query, env }: Visit): Asked & Pick<AskedResources, "networks"> {
-  const { q, network, price, sort, from } = readQuery(resourcesQuery, Object.fromEntries(query));
+  const { q, network, price, sort, from, cursor } = readQuery(resourcesQuery, Object.fromEntries(query));
+  const words = (q ?? "").trim();
+  const order = sort ?? "match";
+  if (cursor && !isByLastPayment({ query: words, order })) throw foreignCursor();
   return {
-    query: (q ?? "").trim(),
+    query: words,
     network: network ?? "",
     networks: network === undefined ? networksOf(context, env) : [network],
     priceMax: price === undefined ? undefined : BigInt(prices[price].atomic),
     price,
-    order: sort ?? "match",
+    order,
     offset: from,
+    place: cursor,
   };
 }
+
+const foreignCursor = () =>
+  new ApiError("bad_request", "cursor must be one of the list without words, in the order of the last payments.", {
+    body: { field: "cursor" },
+  });
 
 interface Asked extends Omit<AskedResources, "networks"> {
   readonly network: string;
@@ -96,6 +107,7 @@ const resourcesQuery = {
   price: oneOf(priceNames, "The highest price, USDC."),
   sort: oneOf(resourceOrders, "What comes first."),
   from: whole({ min: 0, max: offsetMax, fallback: 0, description: "Resources to skip." }),
+  cursor: opaque(readPlace, "Where the page begins."),
 };
 
 function networksOf({ config, schemes }: Needs, env: Environment): readonly string[] {
@@ -112,17 +124,17 @@ interface ListedProps {
 }
 
 function Listed({ asked, env, page: { resources, next }, served, to }: ListedProps) {
-  const at = (from: number) => {
+  const at = (next: { readonly offset: number } | { readonly cursor: string }) => {
     const search = new URLSearchParams({
       ...(asked.query && { q: asked.query }),
       ...(asked.network && { network: asked.network }),
       ...(asked.price && { price: asked.price }),
       ...(asked.order !== "match" && { sort: asked.order }),
-      ...(from > 0 && { from: String(from) }),
+      ...("cursor" in next ? { cursor: next.cursor } : next.offset > 0 && { from: String(next.offset) }),
     });
     return to(`/resources${search.size > 0 ? `?${search}` : ""}`);
   };
-  const { offset } = asked;
+  const { offset, place } = asked;
   const isNarrowed = asked.query || asked.network || asked.price;
   return (
     <div class="wrap page stack stack-6">
@@ -145,7 +157,7 @@ function Listed({ asked, env, page: { resources, next }, served, to }: ListedPro
         foot={
           <Pagination
             label="Resources"
-            first={offset > 0 ? at(0) : undefined}
+            first={offset > 0 || place ? at({ offset: 0 }) : undefined}
             next={next === undefined ? undefined : at(next)}
             said={`Payments and success of ${recordDays} days.`}
           />

@@ -82,7 +82,7 @@ function StatusBody({ seen, days, visit, feePayers, environments }: BodyProps) {
       <FeePayers feePayers={feePayers} />
       <Days seen={seen} days={days} />
       <StatusFigures seen={seen} days={days} />
-      <Incidents outages={seen.outages} />
+      <Incidents outages={seen.outages} inAll={seen.outagesInAll} />
       <EmbeddedBadge visit={visit} environments={environments} />
     </div>
   );
@@ -90,13 +90,9 @@ function StatusBody({ seen, days, visit, feePayers, environments }: BodyProps) {
 
 /** Whether all networks settle now, and the windows to choose from. */
 function StatusHead({ seen, days, visit, environments }: Omit<BodyProps, "feePayers">) {
-  const down = seen.outages.filter(({ subject, to }) => to === undefined && subject !== facilitatorSubject);
   const isUp = seen.copies > 0;
-  const title = !isUp
-    ? "Just started"
-    : down.length === 0
-      ? "Settling on all networks"
-      : `${count("network does", "networks do", down.length)} not settle`;
+  const title = isUp ? titleOf(seen, visit.env) : "Just started";
+  const isWorking = title === settlingOnAll;
   const windows = [90, 30, 7].map((one) => ({
     href: inEnv(`${visit.path}?days=${one}`, visit.env, environments),
     label: `${one} d`,
@@ -107,8 +103,8 @@ function StatusHead({ seen, days, visit, environments }: Omit<BodyProps, "feePay
       <div class="grow">
         <h1>{title}</h1>
         <p class="row row-3 small dim">
-          <Badge tone={isUp && down.length === 0 ? "ok" : "warn"} dot>
-            {isUp && down.length === 0 ? "working" : "partly"}
+          <Badge tone={isWorking ? "ok" : "warn"} dot>
+            {isWorking ? "working" : "partly"}
           </Badge>
           <span>
             Heartbeat of {count("copy", "copies", seen.copies)}
@@ -122,6 +118,22 @@ function StatusHead({ seen, days, visit, environments }: Omit<BodyProps, "feePay
   );
 }
 
+const settlingOnAll = "Settling on all networks";
+
+function titleOf({ subjects }: Status, env: Environment): string {
+  const networks = subjects.filter(({ subject }) => subject !== facilitatorSubject);
+  const down = networks.filter(({ isDown }) => isDown).length;
+  const unseen = networks.filter(isUnseen).length;
+  if (networks.length === 0) return `No ${env} network is served here`;
+  if (down > 0) return `${count("network does", "networks do", down)} not settle`;
+  return unseen > 0 ? `${count("network", "networks", unseen)} could not settle yet` : settlingOnAll;
+}
+
+/** No copy has seen it up. */
+function isUnseen({ available, isUp }: SubjectStatus): boolean {
+  return available === undefined && !isUp;
+}
+
 function StatusFigures({ seen, days }: { seen: Status; days: number }) {
   return (
     <Stats
@@ -132,7 +144,7 @@ function StatusFigures({ seen, days }: { seen: Status; days: number }) {
           unit: "%",
           note: `of the minutes in ${days} days`,
         },
-        { name: "Outages", value: figures(seen.outages.length), note: "of this service or of a network" },
+        { name: "Outages", value: figures(seen.outagesInAll), note: "of this service or of a network" },
         { name: "Reconciled", value: figures(seen.reconciled), note: `ends found after the fact, in ${days} days` },
         {
           name: "Not ended yet",
@@ -213,7 +225,7 @@ function Days({ seen, days }: { seen: Status; days: number }) {
               </div>
               <span class="row">
                 <span class="small dim num">{availability(subject.available)}</span>
-                <Now subject={subject} isUp={at === 0 ? seen.copies > 0 : !isDown(seen, subject)} />
+                <Now subject={subject} isUp={at === 0 ? seen.copies > 0 : !subject.isDown} />
               </span>
             </div>
             <Uptime days={subject.days} />
@@ -224,13 +236,8 @@ function Days({ seen, days }: { seen: Status; days: number }) {
   );
 }
 
-/** As its incident says, and not before anything is known. */
-function isDown({ outages }: Status, { subject }: SubjectStatus): boolean {
-  return outages.some((outage) => outage.subject === subject && outage.to === undefined);
-}
-
 function Now({ subject, isUp }: { subject: SubjectStatus; isUp: boolean }) {
-  if (subject.available === undefined && !subject.isUp) return <Badge>no data</Badge>;
+  if (isUnseen(subject)) return <Badge>no data</Badge>;
   return (
     <Badge tone={isUp ? "ok" : "bad"} dot>
       {isUp ? "working" : "down"}

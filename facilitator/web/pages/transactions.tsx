@@ -10,14 +10,15 @@ import { Choice, SelectField, TextField } from "../../../shared/page/field.tsx";
 import { Pagination } from "../../../shared/page/pagination.tsx";
 import { Segments } from "../../../shared/page/tabs.tsx";
 import type { Reads } from "../../../shared/reads.ts";
-import { type Read, readQuery } from "../../http/query.ts";
+import { readQuery } from "../../http/query.ts";
 import {
+  allTransactions,
   readList,
+  resourceLengthMax,
   type Transactions,
   type TransactionsNeeds,
   transactions,
   transactionsQuery,
-  unfinishedTransactions,
 } from "../../transactions.ts";
 import { addressOf, rowsAPage } from "../address.ts";
 import { inEnv } from "../layout.tsx";
@@ -42,7 +43,8 @@ export function transactionsPages(context: ReadNeeds, environments: readonly Env
       scriptBytesMax: 2_048,
       show: async (visit) => {
         const query = readQuery(transactionsQuery, given(visit, rowsAPage));
-        const listed = await readList(context, query, (db) => withUnfinished({ ...context, db }, query));
+        const list = query.status === undefined ? allTransactions : transactions;
+        const listed = await readList(context, query, (db) => list({ ...context, db }, query));
         const networks = context.schemes.all.map(({ network }) => network);
         const served = networks.filter((network) => context.config.environmentOf(network) === visit.env);
         return {
@@ -66,21 +68,6 @@ export function transactionsPages(context: ReadNeeds, environments: readonly Env
       show: (visit) => context.reads.run((db) => asCsv({ ...context, db }, visit)),
     },
   ];
-}
-
-/** Without a state asked for, payments that have not ended are among the others, each at its moment. */
-async function withUnfinished(context: TransactionsNeeds, query: Read<typeof transactionsQuery>) {
-  if (query.status !== undefined) return transactions(context, query);
-  const [listed, unfinished] = await Promise.all([
-    transactions(context, query),
-    unfinishedTransactions(context, query),
-  ]);
-  const oldest = listed.cursor === null ? "" : (listed.transactions.at(-1)?.created_at ?? "");
-  const shown = unfinished.filter(({ created_at: at }) => at >= oldest);
-  const rows = [...listed.transactions, ...shown].toSorted((one, other) =>
-    one.created_at < other.created_at ? 1 : -1,
-  );
-  return { ...listed, transactions: rows };
 }
 
 /** The environment and the state have links of their own; the rest is asked for by a form. */
@@ -116,8 +103,8 @@ function Listed({ visit, listed, networks, to }: ListedProps) {
         <div class="grow">
           <h1>Settlements</h1>
           <p class="dim small">
-            Every payment that was settled, failed or was refused here, newest first. The CSV has the newest{" "}
-            {csvRowsMax} that have ended.
+            Every payment that was settled, failed or was refused here or has not ended yet, newest first. The CSV has
+            the newest {csvRowsMax} that have ended.
           </p>
         </div>
         <ButtonLink href={csv} icon="download">
@@ -196,7 +183,7 @@ function Filters({ visit: { query }, networks }: { visit: Visit; networks: reado
           <div class="cols cols-3">
             <Text name="payer" label="Payer" value={query.get("payer")} />
             <Text name="pay_to" label="Paid to" value={query.get("pay_to")} />
-            <Text name="resource" label="Resource URL" value={query.get("resource")} />
+            <Text name="resource" label="Resource URL" value={query.get("resource")} lengthMax={resourceLengthMax} />
           </div>
           <div class="cols cols-3">
             <SelectField
@@ -226,7 +213,14 @@ function Day({ name, label, value }: { name: string; label: string; value: strin
   return <TextField id={`f-${name}`} name={name} label={label} type="date" value={value?.slice(0, 10) ?? ""} />;
 }
 
-function Text({ name, label, value }: { name: string; label: string; value: string | null }) {
+interface TextProps {
+  readonly name: string;
+  readonly label: string;
+  readonly value: string | null;
+  readonly lengthMax?: number;
+}
+
+function Text({ name, label, value, lengthMax = 100 }: TextProps) {
   return (
     <TextField
       id={`f-${name}`}
@@ -234,7 +228,7 @@ function Text({ name, label, value }: { name: string; label: string; value: stri
       label={label}
       mono
       value={value ?? ""}
-      maxLength={512}
+      maxLength={lengthMax}
       spellcheck={false}
       autocomplete="off"
     />

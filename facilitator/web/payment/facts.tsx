@@ -6,6 +6,7 @@ import { KeyValues } from "../../../shared/page/table.tsx";
 import { momentOf } from "../../../shared/page/time.tsx";
 import type { NetworkFee } from "../../network-fees.ts";
 import type { PaymentStory } from "../../payments.ts";
+import { paymentsFor } from "../address.ts";
 import { isUnfinished } from "./unfinished.ts";
 
 /** What was paid, by whom, to whom and for what. */
@@ -76,8 +77,10 @@ interface FactsProps {
 /** Leads to what else was paid for it. */
 function PaidFor({ url, to }: { url: string | null } & Pick<FactsProps, "to">) {
   if (url === null) return <>{noFigure}</>;
+  const path = paymentsFor(url);
+  if (path === undefined) return <span class="said">{url}</span>;
   return (
-    <a class="link said" href={to(`/transactions?resource=${encodeURIComponent(url)}`)}>
+    <a class="link said" href={to(path)}>
       {url}
     </a>
   );

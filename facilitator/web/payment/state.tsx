@@ -4,8 +4,11 @@ import { Callout } from "../../../shared/page/callout.tsx";
 import { duration } from "../../../shared/page/figures.ts";
 import { momentOf } from "../../../shared/page/time.tsx";
 import type { PaymentStory } from "../../payments.ts";
-import { reasonMeaning } from "../../reasons.ts";
+import { type ReasonMeaning, reasonMeaning, sameAgain } from "../../reasons.ts";
 import { isUnfinished } from "./unfinished.ts";
+
+/** The transaction succeeded, and moved something else than was agreed. */
+const otherTransfer = "invalid_exact_evm_transfer_event_mismatch";
 
 /** What the state means for the payer, and what to do. */
 export function PaymentState({ story, json, now }: { story: PaymentStory; json: string; now: Date }) {
@@ -58,12 +61,20 @@ export function PaymentState({ story, json, now }: { story: PaymentStory; json: 
   const meaning = reasonMeaning(story.error_reason ?? "");
   return (
     <Callout tone="bad" title={meaning?.means ?? "It did not settle"}>
-      No money moved.{" "}
-      {story.retryable && !isOver
-        ? `The same payment is still good until ${momentOf(expires)}: post it again.`
-        : (meaning?.remedy ?? "Have the client make a new payment.")}{" "}
-      Reason: <code class="icode">{story.error_reason}</code>
+      {story.error_reason !== otherTransfer && "No money moved. "}
+      {remedyOf(story, meaning, isOver)} Reason: <code class="icode">{story.error_reason}</code>
       {explorer && <div class="row">{explorer}</div>}
     </Callout>
   );
+}
+
+function remedyOf(
+  { retryable, expires_at: expires }: PaymentStory,
+  meaning: ReasonMeaning | undefined,
+  isOver: boolean,
+): string {
+  if (retryable && !isOver)
+    return `The same payment is still good until ${momentOf(new Date(expires))}: post it again.`;
+  if (isOver && meaning?.remedy === sameAgain) return "Its time is over: have the client make a new payment.";
+  return meaning?.remedy ?? "Have the client make a new payment.";
 }

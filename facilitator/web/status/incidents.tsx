@@ -2,6 +2,7 @@
 import { Badge } from "../../../shared/page/badge.tsx";
 import { Card } from "../../../shared/page/card.tsx";
 import { Disclosure } from "../../../shared/page/disclosure.tsx";
+import { figures } from "../../../shared/page/figures.ts";
 import { Table } from "../../../shared/page/table.tsx";
 import { Time } from "../../../shared/page/time.tsx";
 import { facilitatorSubject } from "../../heartbeats.ts";
@@ -11,13 +12,18 @@ import { networkName } from "../words.tsx";
 const toldMax = 6;
 
 /** What was down, and what that meant for payments. */
-export function Incidents({ outages }: { outages: readonly Outage[] }) {
+export function Incidents({ outages, inAll }: { outages: readonly Outage[]; inAll: number }) {
   const earlier = outages.slice(toldMax);
   return (
     <Card
       id="outages"
       title="Incidents"
-      aside={<span class="small faint">from the heartbeats, to the minute, newest first</span>}
+      aside={
+        <span class="small faint">
+          from the heartbeats, to the minute: what lasts, then the newest
+          {inAll > outages.length && `, ${outages.length} of ${figures(inAll)}`}
+        </span>
+      }
     >
       {outages.length === 0 ? (
         <p class="small dim">None in these days.</p>
@@ -36,7 +42,7 @@ export function Incidents({ outages }: { outages: readonly Outage[] }) {
                 rows={earlier}
                 columns={[
                   { head: "What", cell: (outage) => titleOf(outage) },
-                  { head: "From", cell: ({ from }) => <Time at={from} show="moment" /> },
+                  { head: "From", cell: (outage) => <From outage={outage} /> },
                   { head: "Took", isNumber: true, cell: (outage) => tookOf(outage) },
                 ]}
               />
@@ -49,7 +55,7 @@ export function Incidents({ outages }: { outages: readonly Outage[] }) {
 }
 
 function Incident({ outage }: { outage: Outage }) {
-  const { from, to } = outage;
+  const { to } = outage;
   return (
     <article class="stack stack-2">
       <div class="row row-3 between">
@@ -60,11 +66,21 @@ function Incident({ outage }: { outage: Outage }) {
           <h3>{titleOf(outage)}</h3>
         </span>
         <span class="small faint num">
-          <Time at={from} show="moment" />, {tookOf(outage)}
+          <From outage={outage} />, {tookOf(outage)}
         </span>
       </div>
       <p class="small dim measure">{meaningOf(outage)}</p>
     </article>
+  );
+}
+
+/** Nothing before the window is looked through. */
+function From({ outage: { from, isFromBefore } }: { outage: Outage }) {
+  return (
+    <>
+      {isFromBefore && "before "}
+      <Time at={from} show="moment" />
+    </>
   );
 }
 
@@ -91,7 +107,8 @@ function meaningOf({ subject, causes }: Outage): string {
   return `${why.join(" ")} ${refused}${sent}`;
 }
 
-function tookOf({ from, to }: Outage): string {
+function tookOf({ from, isFromBefore, to }: Outage): string {
   const minutes = Math.max(1, Math.round(((to ?? new Date()).getTime() - from.getTime()) / 60_000));
-  return minutes < 60 ? `${minutes} min` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+  const took = minutes < 60 ? `${minutes} min` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+  return isFromBefore ? `over ${took}` : took;
 }
