@@ -29,6 +29,7 @@ import { migrations } from "./migrations/all.ts";
 import { ModelFunds } from "./models/model-funds.ts";
 import { FacilitatorClient } from "./payments/facilitator/client.ts";
 import { FailedPayments } from "./payments/facilitator/failed-payments.ts";
+import { PaymentStates } from "./payments/facilitator/payment-states.ts";
 import { SpeculativeVerification } from "./payments/facilitator/speculative-verification.ts";
 import { PaidCalls } from "./payments/paid-calls/store.ts";
 import { QuoteIds, quoteSecrets } from "./payments/quotes/quote-id.ts";
@@ -118,18 +119,20 @@ function hostsOf(...urls: string[]): string[] {
   return urls.filter((url) => URL.canParse(url)).map((url) => new URL(url).hostname);
 }
 
-async function composePayments(
-  config: Config,
-  db: Database,
-  facilitator: FacilitatorClient,
-): Promise<Pick<Context, "facilitator" | "paidCalls" | "quoteIds" | "failedPayments" | "speculativeVerification">> {
+async function composePayments(config: Config, db: Database, facilitator: FacilitatorClient): Promise<PaymentParts> {
   const paidCalls = new PaidCalls(db, config.runLeaseMs);
   const quoteKeys = config.quoteKeys.map((key) => Buffer.from(key.reveal(), "base64"));
   const quoteIds = new QuoteIds(await quoteSecrets(db, quoteKeys));
   const failedPayments = new FailedPayments(config.failedPayments);
   const speculativeVerification = new SpeculativeVerification({ facilitator, paidCalls, failedPayments });
-  return { facilitator, paidCalls, quoteIds, failedPayments, speculativeVerification };
+  const paymentStates = new PaymentStates(facilitator);
+  return { facilitator, paidCalls, quoteIds, failedPayments, paymentStates, speculativeVerification };
 }
+
+type PaymentParts = Pick<
+  Context,
+  "facilitator" | "paidCalls" | "quoteIds" | "failedPayments" | "paymentStates" | "speculativeVerification"
+>;
 
 function composeModelFunds(
   config: Config,

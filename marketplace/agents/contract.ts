@@ -32,7 +32,10 @@ const fieldSchema = z
     min: z.number().optional().describe("The least a number or integer may be."),
     max: z.number().optional().describe("The most a number or integer may be."),
     choices: z.array(z.string().min(1).max(200)).min(1).max(100).optional().describe("What a choice may be."),
-    pattern: z.string().optional().describe("A regular expression that a whole string or text must match."),
+    pattern: z
+      .string()
+      .optional()
+      .describe("A regular expression that must match somewhere in a string or text; ^ and $ ask for the whole of it."),
     example: value.optional(),
   })
   .superRefine((field, issues) => {

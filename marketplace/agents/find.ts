@@ -37,6 +37,12 @@ export async function findWithdrawnAgent(
   return { ...row, address: `${row.handle}/${row.slug}`, version: await versions.load(row.id, row.liveVersion) };
 }
 
+/** The agent at an address, of now or before, whatever became of it. */
+export async function findAgentInAnyState(db: Queryable, address: string): Promise<AgentRow | undefined> {
+  const key = parseAddress(address);
+  return key === undefined ? undefined : (await findAgents(db, [key], "any"))[0];
+}
+
 /** The account that is paid for a run. 503 unless the agent's handle leads to an open account that owns the agent. */
 export function ownerOf(agent: LiveAgent): AccountId {
   if (agent.handleLeadsTo === agent.ownerId && agent.ownerState === "open") return agent.ownerId;
@@ -58,7 +64,7 @@ export async function findAgents(
   return addresses.map((address) => found.get(address));
 }
 
-type State = "live" | "unpublished";
+type State = "live" | "unpublished" | "any";
 
 async function addMoved(
   db: Queryable,
@@ -94,7 +100,7 @@ async function findNow(db: Queryable, addresses: readonly string[], state: State
         ${payoutWallets} as wallets,
         a.updated_at as "updatedAt"
       from unnest($1::text[], $2::text[]) asked (handle, slug)
-      join agents a on lower(a.handle) = asked.handle and lower(a.slug) = asked.slug and a.state = $3
+      join agents a on lower(a.handle) = asked.handle and lower(a.slug) = asked.slug and ($3 = 'any' or a.state = $3)
       left join accounts o on lower(o.handle) = asked.handle`,
     values: [asked.map(([handle]) => handle), asked.map(([, slug]) => slug), state],
   });

@@ -1,4 +1,4 @@
-import { type Database, inTransaction } from "../../shared/postgres.ts";
+import { type Database, inTransaction, type Transaction } from "../../shared/postgres.ts";
 import { type Account, lockOpenAccount } from "../accounts/create.ts";
 import { parseSlug } from "../agent-address.ts";
 import type { PublishTools } from "../connectors/connector.ts";
@@ -13,8 +13,14 @@ import { lockAgent, versionSaying } from "./versions.ts";
  * under way end as what they began as. 422 naming the field when something does not fit together; 409 for an agent the
  * operator has suspended. Publishing what is live already changes nothing.
  */
-export async function publishAgent(context: PublishNeeds, owner: Account, slugText: string, given: unknown) {
-  const published = await save(context, owner, slugText, given, true);
+export async function publishAgent(
+  context: PublishNeeds,
+  owner: Account,
+  slugText: string,
+  given: unknown,
+  isStillAsked?: StillAsked,
+) {
+  const published = await save(context, owner, slugText, given, { goLive: true, isStillAsked });
   if (published.changed) context.events.agentPublished({ agent: published.address, version: published.version });
   return published;
 }
@@ -25,8 +31,9 @@ export async function saveDraft(
   owner: Account,
   slugText: string,
   given: unknown,
+  isStillAsked?: StillAsked,
 ): Promise<Published & { state: string }> {
-  return save(context, owner, slugText, given, false);
+  return save(context, owner, slugText, given, { goLive: false, isStillAsked });
 }
 
 export interface Published {
@@ -44,18 +51,22 @@ export interface PublishNeeds {
   readonly tools: PublishTools;
 }
 
+/** Throws where what is to be kept was changed or moved while it was checked; nothing else changes the account's agents meanwhile. */
+export type StillAsked = (tx: Transaction) => Promise<unknown>;
+
 async function save(
   { db, sealer, tools }: PublishNeeds,
   owner: Account,
   slugText: string,
   given: unknown,
-  goLive: boolean,
+  { goLive, isStillAsked }: { readonly goLive: boolean; readonly isStillAsked: StillAsked | undefined },
 ): Promise<Published & { state: string }> {
   const slug = parseSlug(slugText);
   const checked = await checkDefinition(tools, owner.id, given);
   if ("problems" in checked) throw refusalOf(checked.problems);
   return inTransaction(db, async (tx) => {
     const account = await lockOpenAccount(tx, owner.id);
+    await isStillAsked?.(tx);
     const agent = await lockAgent(tx, account, slug);
     const version = await versionSaying(tx, sealer, agent, checked);
     const live = agent.state === "live" && agent.liveVersion === version;

@@ -90,7 +90,10 @@ const inputField = z
     min: z.number().nullable().describe("The least a number or integer may be."),
     max: z.number().nullable().describe("The most a number or integer may be."),
     choices: z.array(z.string()).nullable().describe("What a choice may be."),
-    pattern: z.string().nullable().describe("A regular expression that a whole string or text must match."),
+    pattern: z
+      .string()
+      .nullable()
+      .describe("A regular expression that must match somewhere in a string or text; ^ and $ ask for the whole of it."),
     example: fieldValue,
   })
   .meta({ id: "InputField" });

@@ -86,6 +86,20 @@ export class Versions {
   }
 }
 
+/** How a version of an agent read its input, and on which connector it ran; undefined where there is no such version. */
+export async function readInputRules(
+  db: Queryable,
+  agentId: AgentId,
+  number: number,
+): Promise<{ readonly connector: ConnectorId; readonly contract: Contract } | undefined> {
+  const { rows } = await db.query<Pick<VersionRow, "connector" | "fields" | "accepts_extra_instructions">>(
+    "select connector, fields, accepts_extra_instructions from agent_versions where agent_id = $1 and version = $2",
+    [agentId, number],
+  );
+  const row = rows[0];
+  return row && { connector: row.connector, contract: compileContract(row.fields, row.accepts_extra_instructions) };
+}
+
 /** Some forty megabytes of memory: creators say how long their definitions are. */
 const keptCharactersMax = 16_000_000;
 /** What a version counts for that says nothing. */

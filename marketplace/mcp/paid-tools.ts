@@ -17,6 +17,7 @@ import { type PaymentPayload, paidCallIdOf } from "../payments/payment-payload.t
 import type { Offer } from "../payments/quotes/offer.ts";
 import { withCharge } from "../payments/refused-input.ts";
 import { type SignInRequest, signInExtension } from "../payments/sign-in-with-x.ts";
+import { findWaitingResult } from "../payments/waiting-result.ts";
 import { findPaidFor, type WithdrawnNeeds } from "../payments/withdrawn-agent.ts";
 import { runFree } from "../runs/free-run.ts";
 import { prepareAgent } from "../runs/prepare.ts";
@@ -25,7 +26,7 @@ import { type SvgProduct, svgProducts, svgToolName } from "../svg/products.ts";
 import type { ReportProgress } from "./built-in-tool.ts";
 import { quoteResult, readPayment } from "./paid-quote.ts";
 import { reportWaiting } from "./progress.ts";
-import { contentOf, failureResult, structured, text } from "./results.ts";
+import { contentOf, failureResult, standInOf, structured, text } from "./results.ts";
 import { invalidParams, RpcError } from "./rpc-error.ts";
 
 /**
@@ -43,8 +44,9 @@ export async function callPaidTool(
   const resource = `mcp://tool/${name}`;
   const bodyDigest = await digestOfArguments(input);
   const shown = shownIn(payload, { bodyDigest, resource, from: response.req.ip ?? "" });
+  const call: PaidToolCall = { name, input, payload, bodyDigest, signIn: _meta[`x402/${signInExtension}`], response };
   const goods = (await findGoods(context, name)) ?? (await findOwed(context, name, shown));
-  if (!goods) return debtOfTool(context, name, shown);
+  if (!goods) return (await waitingResult(context, call)) ?? debtOfTool(context, name, shown);
   const progress = reportWaiting(report);
   try {
     const offer = { ...goods.offer, resource };
@@ -52,7 +54,9 @@ export async function callPaidTool(
     const quote = (error: string, signIn?: SignInRequest) =>
       quoteResult(context, offer, { version, error, signIn, bodyDigest });
     const from = response.req.ip ?? "";
-    if (goods.agent?.version.priceCredits === 0n) return await runFreeTool(context, goods.agent, input, from);
+    if (goods.agent?.version.priceCredits === 0n) {
+      return (await waitingResult(context, call)) ?? (await runFreeTool(context, goods.agent, input, from));
+    }
     if (goods.agent)
       await requireModelFunds(context, goods.agent, typeof payload === "object" ? paidCallIdOf(payload) : "none");
     const drawn = await goods.unsold?.(input, payload, from);
@@ -61,24 +65,54 @@ export async function callPaidTool(
       await context.anonymousLimits.admitQuote(from, offer.url);
       return await quote(payload ?? "Payment is required.");
     }
-    const work = await goods.prepare(input, from);
-    const { receivedAt } = response.locals;
-    const signIn = _meta[`x402/${signInExtension}`];
-    const presented = { payload, offer, bodyDigest, signIn, from, receivedAt };
-    const redemption = await redeem(context, work, presented);
-    if (redemption.outcome === "refused") {
-      return await quote(`${redemption.reason}: ${redemption.message}`, redemption.signIn);
-    }
-    return await outcomeResult(context, redemption, work, response);
+    return await buy(context, { ...call, payload }, { offer, work: await goods.prepare(input, from) }, quote);
   } catch (thrown) {
+    const waiting = goods.agent && (await waitingResult(context, call).catch(() => undefined));
+    if (waiting) return waiting;
     const debt = goods.agent && (await debtInstead(context, shown, goods.agent.address, thrown).catch(() => undefined));
     if (debt) return answerResult(answerTo(debt, replay));
-    const error = asApiError(await withCharge(context, thrown, payload));
+    const error = asApiError(await withCharge(context, thrown, { payload, from: response.req.ip ?? "" }));
     if (error.code === "internal") context.log.error({ err: error.cause ?? thrown, tool: name }, error.message);
-    return failureResult(error);
+    return failureResult(error, typeof payload === "object");
   } finally {
     progress.stop();
   }
+}
+
+interface PaidToolCall<Payload = PaymentPayload | string | undefined> {
+  readonly name: string;
+  readonly input: Readonly<Record<string, unknown>>;
+  readonly payload: Payload;
+  readonly bodyDigest: Buffer;
+  readonly signIn: unknown;
+  readonly response: Response;
+}
+
+async function buy(
+  context: PaidToolNeeds,
+  { payload, bodyDigest, signIn, response }: PaidToolCall<PaymentPayload>,
+  { offer, work }: { readonly offer: Offer; readonly work: PaidWork },
+  quote: (error: string, signIn?: SignInRequest) => Promise<CallToolResult>,
+): Promise<CallToolResult> {
+  const from = response.req.ip ?? "";
+  const { receivedAt } = response.locals;
+  const redemption = await redeem(context, work, { payload, offer, bodyDigest, signIn, from, receivedAt });
+  if (redemption.outcome !== "refused") return outcomeResult(context, redemption, work, response);
+  return quote(`${redemption.reason}: ${redemption.message}`, redemption.signIn);
+}
+
+/** The result that waits for the buyer of this payment, whatever the agent is and costs now; undefined where there is none. */
+async function waitingResult(context: PaidToolNeeds, call: PaidToolCall): Promise<CallToolResult | undefined> {
+  const { name, input, payload, bodyDigest, response } = call;
+  if (typeof payload !== "object") return undefined;
+  const address = await addressOfTool(context.db, name, "any");
+  const waiting = address === undefined ? undefined : await findWaitingResult(context, address, payload, input);
+  if (!waiting) return undefined;
+  const offer = { ...waiting.offer, resource: `mcp://tool/${name}` };
+  const version = response.req.query.x402Version === "1" ? 1 : 2;
+  return buy(context, { ...call, payload }, { ...waiting, offer }, (error, signIn) =>
+    quoteResult(context, offer, { version, error, signIn, bodyDigest }),
+  );
 }
 
 /** What selling drawings and agents by a tool's name takes. */
@@ -143,8 +177,9 @@ async function runFreeTool(
   await context.anonymousLimits.admitFreeCall(from, agent.id);
   const { runId, outcome } = await runFree(context, prepareAgent(agent, input));
   const _meta = { run_id: runId, charged: false };
-  if (outcome.success) return { ...contentOf(outcome.output, outcome.receipt ?? null), _meta };
-  return { isError: true, content: [text(outcome.error)], _meta };
+  if (!outcome.success) return { isError: true, content: [text(outcome.error)], _meta };
+  const { output, receipt = null } = outcome;
+  return { ...contentOf(output, receipt), _meta: { ..._meta, ...standInOf(output) } };
 }
 
 function shownIn(
@@ -180,11 +215,12 @@ async function outcomeResult(
 ): Promise<CallToolResult> {
   if (redemption.outcome !== "delivered") return answerResult(answerTo(redemption, replay));
   const present = work.kind === "run" ? work.present : undefined;
-  const content = await deliver(context, response, redemption, async ({ output, receipt }) =>
-    present ? structured(await present(output)) : contentOf(output, receipt),
-  );
   const { settlement, runId } = redemption.result;
-  return { ...content, _meta: { run_id: runId, [settlementKey]: settlement } };
+  const _meta = { run_id: runId, [settlementKey]: settlement };
+  return deliver(context, response, redemption, async ({ output, receipt }) => ({
+    ...(present ? structured(await present(output)) : contentOf(output, receipt)),
+    _meta: { ..._meta, ...standInOf(output) },
+  }));
 }
 
 /** A 402 is told as a quote is, where clients of x402 read it. */

@@ -1,7 +1,7 @@
 import { basename, extname } from "node:path";
 import type { CallToolResult, ContentBlock } from "@modelcontextprotocol/server";
 import type { ApiError, ErrorCode } from "../../shared/errors.ts";
-import type { Output } from "../connectors/result.ts";
+import type { Output, StandIn } from "../connectors/result.ts";
 import { creditsText } from "../credits/amount.ts";
 import { contentTypes, type FileKind } from "../files/files.ts";
 import type { RunAnswer } from "../runs/asked-run.ts";
@@ -14,21 +14,30 @@ export function runResult({ result, replayed }: RunAnswer): CallToolResult {
     credits_used,
     credits_remaining,
     receipt,
+    ...standInOf(output),
     ...(replayed ? { idempotent_replayed: true } : {}),
   };
   if (success && output) return { ...contentOf(output, receipt), _meta };
   return { isError: true, content: [text(error)], _meta };
 }
 
-/** Why a tool was not run, at no cost. The text ends with what can be done about it. */
-export function failureResult({ code, message, body, headers }: ApiError): CallToolResult {
+/** What a mock model made, in development, is said to be that. */
+export function standInOf(output: Output | null | undefined): StandIn {
+  return output && "stand_in" in output && output.stand_in ? { stand_in: true } : {};
+}
+
+/**
+ * Why a tool was not run, at no cost. The text ends with what can be done about it. Where a payment came along, it may have been
+ * settled before.
+ */
+export function failureResult({ code, message, body, headers }: ApiError, isPaid = false): CallToolResult {
   const retryAfterSeconds = headers["retry-after"] ?? headers["Retry-After"];
   const waitSeconds = retryAfterSeconds === undefined ? undefined : Number(retryAfterSeconds);
   const funds =
     code === "payment_required"
       ? ` It costs ${creditsText(Number(body.credits_required))}; ${body.credits_remaining} are left.`
       : "";
-  const isFree = body.charged === false || (body.charged === undefined && !unsure.has(code));
+  const isFree = body.charged === false || (body.charged === undefined && !unsure.has(code) && !isPaid);
   const charge = isFree ? " Nothing was charged." : "";
   const wait = waitSeconds === undefined ? "" : ` Wait ${waitSeconds} seconds before that.`;
   return {

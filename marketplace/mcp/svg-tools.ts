@@ -3,7 +3,7 @@ import { z } from "zod";
 import { parse } from "../parse.ts";
 import { type SvgOrder, type SvgResult, svgProducts } from "../svg/products.ts";
 import { generateRequest, vectorizeRequest } from "../svg/request.ts";
-import { customerOf, type MarkupNeeds, readMarkup, runSvg, type SvgNeeds } from "../svg/run-svg.ts";
+import { customerOf, type MarkupNeeds, runSvg, type SvgNeeds, withMarkup } from "../svg/run-svg.ts";
 import { svgShape } from "../svg/shapes.ts";
 import { priceText } from "./agent-tool.ts";
 import type { BuiltInCall, BuiltInTool } from "./built-in-tool.ts";
@@ -84,7 +84,7 @@ async function draw(
   if (!output || !("data" in output)) return told;
   const drawn = output.data as SvgResult;
   const { content, structuredContent } = structured(
-    includeSvg ? { svg: await readMarkup(needs, drawn), ...drawn } : drawn,
+    includeSvg ? await withMarkup(needs, output, answer.markup) : drawn,
   );
   const links = [drawn.url, ...Object.values(drawn.files)].map((url) => linkTo(url));
   return { ...told, content: [...content, ...links], structuredContent };

@@ -7,19 +7,44 @@ import { type PreparedRun, prepareAgent } from "../runs/prepare.ts";
 import { agentOffer, agentWork, requireModelFunds } from "./agent-call.ts";
 import { refuseFreeRunToForeignPage } from "./cross-origin.ts";
 import { releaseSpeculative, type SpeculativeVerification } from "./facilitator/speculative-verification.ts";
-import { answerDebt, answerPayment, answerQuote, digestOfBody, type PaymentNeeds } from "./http-transport.ts";
+import {
+  answerDebt,
+  answerPayment,
+  answerQuote,
+  digestOfBody,
+  type Exchange,
+  type PaymentNeeds,
+} from "./http-transport.ts";
 import { debtInstead, quotedUrl, type ShownPayment } from "./paid-calls/debt-of-call.ts";
 import { type PaymentPayload, paidCallIdOf, readPaymentHeader } from "./payment-payload.ts";
 import { withCharge } from "./refused-input.ts";
+import { findWaitingResult } from "./waiting-result.ts";
 import { findPaidFor, type WithdrawnNeeds } from "./withdrawn-agent.ts";
 
 /** Answers with the agent's result for a payment to its creator. A free agent simply answers. */
 export async function payAgent(context: PayAgentNeeds, request: Request, response: Response): Promise<void> {
   const address = `${request.params.handle}/${request.params.slug}`;
   const payload = readPaymentHeader(request.headers);
-  await callAgent(context, request, response, address, payload).catch(async (error: unknown) =>
-    answerDebt(response, await debtInstead(context, shownIn(request, response, payload), address, error)),
-  );
+  const exchange = { request, response };
+  await callAgent(context, exchange, address, payload).catch(async (error: unknown) => {
+    if (response.headersSent) throw error;
+    if (await answerWaiting(context, exchange, address, payload).catch(() => false)) return;
+    answerDebt(response, await debtInstead(context, shownIn(exchange, payload), address, error));
+  });
+}
+
+/** Answers with the result that waits for the buyer of this payment; false where there is none. */
+async function answerWaiting(
+  context: PayAgentNeeds,
+  exchange: Exchange,
+  address: string,
+  payload: PaymentPayload | string | undefined,
+): Promise<boolean> {
+  if (typeof payload !== "object") return false;
+  const given = inputIn(await pendingBody(exchange.response).json());
+  const waiting = await findWaitingResult(context, address, payload, given);
+  if (waiting) await answerPayment(context, exchange, waiting, { payload });
+  return waiting !== undefined;
 }
 
 /** Finding the agent, answering for nothing, for a payment, or with the debt of one. */
@@ -28,8 +53,7 @@ export type PayAgentNeeds = FreeRunNeeds &
   WithdrawnNeeds & { readonly speculativeVerification: SpeculativeVerification };
 
 function shownIn(
-  request: Request,
-  response: Response,
+  { request, response }: Exchange,
   payload: PaymentPayload | string | undefined,
 ): ShownPayment | undefined {
   if (typeof payload !== "object") return undefined;
@@ -38,11 +62,11 @@ function shownIn(
 
 async function callAgent(
   context: PayAgentNeeds,
-  request: Request,
-  response: Response,
+  exchange: Exchange,
   address: string,
   payload: PaymentPayload | string | undefined,
 ): Promise<void> {
+  const { request, response } = exchange;
   const body = pendingBody(response);
   const from = request.ip ?? "";
   let speculative: ReturnType<SpeculativeVerification["verify"]> | undefined;
@@ -56,12 +80,14 @@ async function callAgent(
     const agent = await findAgentSoldPerCall(context, address).catch((error) => {
       isWithdrawn = true;
       context.speculativeVerification.forget(address);
-      return findPaidFor(context, shownIn(request, response, payload), address, error);
+      return findPaidFor(context, shownIn(exchange, payload), address, error);
     });
     if (agent.version.priceCredits === 0n) {
       context.speculativeVerification.forget(address);
-      refuseFreeRunToForeignPage(request, context.config);
       if (typeof payload === "object") await context.speculativeVerification.giveUp(speculative, payload, from);
+      // What was paid for before it became free.
+      if (await answerWaiting(context, exchange, address, payload)) return;
+      refuseFreeRunToForeignPage(request, context.config);
       await context.anonymousLimits.admitFreeCall(from, agent.id);
       return await answerFree(context, prepareAgent(agent, inputIn(await body.json())), response);
     }
@@ -72,17 +98,17 @@ async function callAgent(
     if (!isWithdrawn) context.speculativeVerification.note(address, offer);
     if (typeof payload !== "object") {
       await body.drain();
-      return await answerQuote(context, { request, response }, offer, payload);
+      return await answerQuote(context, exchange, offer, payload);
     }
     const work = agentWork(agent, inputIn(await body.json()));
     isRedeemed = true;
-    return await answerPayment(context, { request, response }, { offer, work }, { payload, speculative });
+    return await answerPayment(context, exchange, { offer, work }, { payload, speculative });
   } catch (error) {
     const isRefused = error instanceof ApiError && error.status < 500;
-    if (typeof payload !== "object") throw await withCharge(context, error, payload);
+    if (typeof payload !== "object") throw await withCharge(context, error, { payload, from });
     if (isRefused && !isRedeemed) await context.speculativeVerification.giveUp(speculative, payload, from);
     else await releaseSpeculative(context, speculative);
-    throw isRedeemed ? error : await withCharge(context, error, payload, speculative);
+    throw isRedeemed ? error : await withCharge(context, error, { payload, from, speculative });
   }
 }
 

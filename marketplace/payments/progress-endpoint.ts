@@ -8,8 +8,7 @@ import { exampleTime } from "../http/examples.ts";
 import { refusals } from "../http/refusals.ts";
 import { moment } from "../http/shapes.ts";
 import { readQuery } from "../query.ts";
-import type { FacilitatorClient } from "./facilitator/client.ts";
-import { PaymentStates } from "./facilitator/payment-states.ts";
+import type { PaymentStates } from "./facilitator/payment-states.ts";
 import type { PaidCalls } from "./paid-calls/store.ts";
 import { paymentProgress, progressQuery } from "./progress.ts";
 import { examplePaid } from "./shapes.ts";
@@ -46,13 +45,12 @@ const progressShape = covering<PaymentProgress>()(
 
 interface ProgressNeeds {
   readonly db: Database;
-  readonly facilitator: FacilitatorClient;
+  readonly paymentStates: PaymentStates;
   readonly paidCalls: PaidCalls;
 }
 
 /** For a page that shows its buyer how the payment goes. */
-export function progressEndpoint({ db, facilitator, paidCalls }: ProgressNeeds): Endpoint {
-  const states = new PaymentStates(facilitator);
+export function progressEndpoint({ db, paymentStates: states, paidCalls }: ProgressNeeds): Endpoint {
   return {
     method: "get",
     path: "/api/payments",

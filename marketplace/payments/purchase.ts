@@ -26,7 +26,7 @@ export async function purchaseCredits(
 ): Promise<void> {
   const payload = readPaymentHeader(request.headers);
   const { credits: bought } = await readPurchase(response).catch(async (error: unknown) => {
-    throw await withCharge(context, error, payload);
+    throw await withCharge(context, error, { payload, from: request.ip ?? "" });
   });
   const offer = purchaseOffer(context, accountId, bought);
   if (typeof payload !== "object") return answerQuote(context, { request, response }, offer, payload);

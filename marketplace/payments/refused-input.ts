@@ -1,6 +1,7 @@
 import { type Answers, jsonAnswer } from "../../shared/endpoint.ts";
 import { ApiError, type ErrorCode } from "../../shared/errors.ts";
 import { errorShape } from "../http/shapes.ts";
+import type { PaymentStates } from "./facilitator/payment-states.ts";
 import type { SpeculativeVerdict } from "./facilitator/speculative-verification.ts";
 import { isSettled } from "./paid-calls/redemption.ts";
 import type { PaidCalls } from "./paid-calls/store.ts";
@@ -8,17 +9,12 @@ import { type PaymentPayload, paidCallIdOf } from "./payment-payload.ts";
 
 /**
  * What is wrong with the input, with `charged` beside it: false where nothing was charged, true for a payment that an earlier
- * post had settled. Without it where that is not known: the payment is under way, or was settled elsewhere. Any other error is
- * left as it is.
+ * post had settled. Without it where that is not known: the payment is under way, or may have been settled elsewhere. Any other
+ * error is left as it is.
  */
-export async function withCharge(
-  { paidCalls }: { readonly paidCalls: PaidCalls },
-  error: unknown,
-  payload: PaymentPayload | string | undefined,
-  asked?: Promise<SpeculativeVerdict | undefined>,
-): Promise<unknown> {
+export async function withCharge(context: ChargeNeeds, error: unknown, presented: PresentedPayment): Promise<unknown> {
   if (!(error instanceof ApiError) || !inputCodes.has(error.code) || error.body.charged !== undefined) return error;
-  const charged = await isCharged(paidCalls, payload, asked).catch(() => undefined);
+  const charged = await isCharged(context, presented).catch(() => undefined);
   if (charged === undefined) return error;
   const { code, message, body, headers, cause } = error;
   return new ApiError(code, message, { body: { ...body, charged }, headers, cause });
@@ -26,17 +22,33 @@ export async function withCharge(
 
 const inputCodes: ReadonlySet<ErrorCode> = new Set(["bad_request", "invalid_value"]);
 
+interface ChargeNeeds {
+  readonly paidCalls: PaidCalls;
+  readonly paymentStates: PaymentStates;
+}
+
+interface PresentedPayment {
+  readonly payload: PaymentPayload | string | undefined;
+  /** The network address it came from. */
+  readonly from: string;
+  /** What the facilitator was asked about it ahead. */
+  readonly speculative?: Promise<SpeculativeVerdict | undefined> | undefined;
+}
+
 async function isCharged(
-  paidCalls: PaidCalls,
-  payload: PaymentPayload | string | undefined,
-  asked: Promise<SpeculativeVerdict | undefined> | undefined,
+  { paidCalls, paymentStates }: ChargeNeeds,
+  { payload, from, speculative }: PresentedPayment,
 ): Promise<boolean | undefined> {
   const id = typeof payload === "object" ? paidCallIdOf(payload) : undefined;
   if (id === undefined) return false;
   const call = await paidCalls.find(id);
   if (call) return call.transaction === null ? undefined : true;
-  const verdict = await (await asked)?.verdict;
-  return verdict && isSettled(verdict) ? undefined : false;
+  const verdict = await (await speculative)?.verdict;
+  if (verdict) return isSettled(verdict) ? undefined : false;
+  // It may have been settled before it came here.
+  const state = await paymentStates.ofStranger(id, from);
+  const isNowhere = state === "none" || (typeof state === "object" && state.state === "failed");
+  return isNowhere ? false : undefined;
 }
 
 /** The 400 and the 422 of what is paid with the request and needs `field`. */

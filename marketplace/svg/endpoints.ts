@@ -163,8 +163,8 @@ async function answerSvg(
   response: Response,
 ): Promise<void> {
   const idempotencyKey = readIdempotencyKey(request.headers["idempotency-key"]);
-  const { result, replayed } = await runSvg(needs, buyer, order, { idempotencyKey, maxCredits });
-  const answer = await withMarkup(needs, result.output as Output);
+  const { result, replayed, markup } = await runSvg(needs, buyer, order, { idempotencyKey, maxCredits });
+  const answer = await withMarkup(needs, result.output as Output, markup);
   if (replayed) response.setHeader("idempotent-replayed", "true");
   response.json(answer);
 }

@@ -127,8 +127,10 @@ export class FairQueue {
   }
 
   #next(): void {
-    while (this.#running < this.#limits.runningMax && this.#waiting > 0) {
-      const [party, line] = firstInTurn(this.#lines, this.#limits.last);
+    while (this.#running < this.#limits.runningMax) {
+      const next = firstInTurn(this.#lines, this.#limits.last);
+      if (!next) return;
+      const [party, line] = next;
       const job = line.waiting.shift() as Job;
       this.#waiting--;
       this.#running++;
@@ -200,7 +202,9 @@ export class FairQueue {
       if (!ended || ended.party === party) return ended?.at ?? 0;
       lines.get(ended.party)?.running.delete(ended.job);
       moveToEnd(lines, ended.party);
-      const [name, line] = firstInTurn(lines, this.#limits.last);
+      const next = firstInTurn(lines, this.#limits.last);
+      if (!next) continue;
+      const [name, line] = next;
       const job = line.waiting.shift() as Job;
       line.running.add(job);
       moveToEnd(lines, name);
@@ -211,16 +215,16 @@ export class FairQueue {
 
 /**
  * Who has fewest jobs running of those that wait, and of these who was served longest ago; the party that gives way only where
- * no other waits. One party must wait.
+ * no other waits. Undefined where none waits.
  */
-function firstInTurn(lines: ReadonlyMap<Party, Line>, last: Party | undefined): [Party, Line] {
+function firstInTurn(lines: ReadonlyMap<Party, Line>, last: Party | undefined): [Party, Line] | undefined {
   let first: [Party, Line] | undefined;
   for (const entry of lines) {
     const [party, line] = entry;
     if (line.waiting.length === 0) continue;
     if (!first || first[0] === last || (party !== last && line.running.size < first[1].running.size)) first = entry;
   }
-  return first as [Party, Line];
+  return first;
 }
 
 const copyOf = (line: Line): Line => ({ ...line, waiting: [...line.waiting], running: new Set(line.running) });

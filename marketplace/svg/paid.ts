@@ -37,7 +37,7 @@ export async function paySvg(
 ): Promise<void> {
   const payload = readPaymentHeader(request.headers);
   await answerOrder(context, offer, product, { payload, request, response }).catch(async (error: unknown) => {
-    throw await withCharge(context, error, payload);
+    throw await withCharge(context, error, { payload, from: request.ip ?? "" });
   });
 }
 
@@ -107,7 +107,7 @@ export async function drawUnsold(
   context.tracers.admit(order.party);
   const prepared = prepareSvg(context, order, { free: true });
   const { outcome } = await runFree(context, prepared);
-  if (outcome.success) return withMarkup(context, outcome.output);
+  if (outcome.success) return withMarkup(context, outcome.output, prepared.markup());
   throw prepared.failure() ?? new ApiError("upstream_failed", outcome.error);
 }
 
@@ -123,7 +123,14 @@ export async function paidSvgWork(
   const prepared = prepareSvg(context, order, { free: false });
   const digest = await digestOfJson([product, order.request]);
   const { id, permanent } = prepared.runnable;
-  return { kind: "run", product: id, digest, permanent, prepared, present: (output) => withMarkup(context, output) };
+  return {
+    kind: "run",
+    product: id,
+    digest,
+    permanent,
+    prepared,
+    present: (output) => withMarkup(context, output, prepared.markup()),
+  };
 }
 
 function readOrNot(product: SvgProduct, input: unknown, from: string): SvgOrder | undefined {
@@ -166,7 +173,7 @@ function refuseLimit(product: SvgProduct, input: unknown): void {
 const keyOnly = (what: string) => `${what} available with an API key only: POST /api/v1/svg/generate or vectorize.`;
 
 function elsewhere(field: string, where: string): ApiError {
-  return new ApiError("bad_request", `"${field}": ${where} Nothing was charged.`, { body: { field } });
+  return new ApiError("bad_request", `"${field}": ${where}`, { body: { field } });
 }
 
 interface OfferNeeds {

@@ -78,13 +78,16 @@ export interface Customer {
 
 /**
  * The order as a run like any other: held, recorded, refunded when it fails. `failure` tells afterwards why it failed,
- * in the form that a transport can answer with. With `free`, for what a mock model draws, it has no price.
+ * in the form that a transport can answer with; `markup` what was drawn. With `free`, for what a mock model draws, it has no price.
  */
 export function prepareSvg(context: DrawNeeds, order: SvgOrder, { free }: { readonly free: boolean }): PreparedSvg {
   let failure: ApiError | undefined;
+  let markup: string | undefined;
   const run = async ({ signal, runId }: { signal: AbortSignal; runId: RunId }) => {
     try {
-      return { output: await make(context, order, { runId, signal, free }) };
+      const made = await make(context, order, { runId, signal, free });
+      markup = made.svg;
+      return { output: made.output };
     } catch (error) {
       if (error instanceof ConnectorError) failure = asApiError(error);
       else if (error instanceof ApiError) failure = error;
@@ -96,6 +99,7 @@ export function prepareSvg(context: DrawNeeds, order: SvgOrder, { free }: { read
     input: { values: {} },
     creatorId: platformAccount,
     failure: () => failure,
+    markup: () => markup,
   };
 }
 
@@ -108,6 +112,8 @@ export interface DrawNeeds {
 
 export interface PreparedSvg extends PreparedRun {
   failure(): ApiError | undefined;
+  /** Of the drawing that was just made. */
+  markup(): string | undefined;
 }
 
 /** The address a product's runs are recorded under. */
@@ -139,7 +145,11 @@ interface Making {
   readonly free: boolean;
 }
 
-async function make(context: DrawNeeds, order: SvgOrder, { runId, signal, free }: Making): Promise<Output> {
+async function make(
+  context: DrawNeeds,
+  order: SvgOrder,
+  { runId, signal, free }: Making,
+): Promise<{ readonly output: Output; readonly svg: string }> {
   const startedAt = performance.now();
   await context.tools.files.requireRoom(order.ownerId);
   const traced =
@@ -156,7 +166,7 @@ async function make(context: DrawNeeds, order: SvgOrder, { runId, signal, free }
   const notes = order.product === "svg-vectorize" ? notesOf(traced) : {};
   const about = { width, height, paths, colors, bytes, layers, score, metrics, ...notes, cost_usd, ms };
   const data: SvgResult = { url, files, ...about, ...(isMock && { stand_in: true }) };
-  return { kind: "json", data };
+  return { output: { kind: "json", data }, svg: traced.svg };
 }
 
 /** What was asked for may be told of; of a picture that a model drew the caller knows nothing. */

@@ -30,7 +30,7 @@ export async function runSvg(
   buyer: Buyer,
   order: SvgOrder,
   more: Pick<AskedRun, "idempotencyKey" | "maxCredits">,
-): Promise<RunAnswer> {
+): Promise<RunAnswer & { readonly markup: string | undefined }> {
   let prepared: PreparedSvg | undefined;
   const asked = { agent: svgAddress(order.product), input: order.request, ...more };
   const answer = await runOnce(context, buyer, asked, async () => {
@@ -39,7 +39,7 @@ export async function runSvg(
     return prepared;
   });
   const { success, output, error = drawingFailed } = answer.result;
-  if (success && output) return answer;
+  if (success && output) return { ...answer, markup: prepared?.markup() };
   throw prepared?.failure() ?? new ApiError("upstream_failed", error);
 }
 
@@ -50,12 +50,16 @@ export interface SvgNeeds extends RunNeeds, DrawNeeds {
 }
 
 /**
- * Runs keep the result without its markup; that is in the file. Where the file store does not answer, 503 that says what was
- * charged for it.
+ * Runs keep the result without its markup; that is in the file, and with who has just drawn it. Where the file store does not
+ * answer, 503 that says what was charged for it.
  */
-export async function withMarkup(context: MarkupNeeds, output: Output): Promise<SvgResult & { svg: string }> {
+export async function withMarkup(
+  context: MarkupNeeds,
+  output: Output,
+  drawn?: string,
+): Promise<SvgResult & { svg: string }> {
   const data = (output as { data: SvgResult }).data;
-  return { svg: await readMarkup(context, data), ...data };
+  return { svg: drawn ?? (await readMarkup(context, data)), ...data };
 }
 
 export interface MarkupNeeds {

@@ -184,8 +184,30 @@ test("an agent that fails is not charged; what cannot be done without a key is r
     ["svg_vectorize", { image, max_credits: 2 }, "max_credits"],
     [tool, {}, "text"],
   ] as const) {
-    const refused = (await pay(paid, name, input)).answer;
-    expect(refused).toMatchObject({ isError: true, _meta: { field, charged: false } });
+    const { payment, answer: refused } = await pay(paid, name, input);
+    expect(refused).toMatchObject({ isError: true, _meta: { field } });
+    // It is said once the facilitator could be asked: strangers may have it asked a few times a second.
+    const charged = async () => (await callTool(client, name, input, { "x402/payment": payment }))._meta?.charged;
+    await expect.poll(charged).toBe(false);
+  }
+});
+
+test("of a payment that its buyer had settled first, wrong input is not said to have cost nothing", async ({
+  paid,
+}) => {
+  for (const [name, wrong, input] of [
+    ["svg_vectorize", { image, layers: true }, { image }],
+    [tool, {}, { text: "hello" }],
+  ] as const) {
+    const payment = await settleFirst(paid, await paymentFor(paid, await callTool(client, name, input), "evm"));
+    const refused = await callTool(client, name, wrong, { "x402/payment": payment });
+    expect(refused.isError).toBe(true);
+    expect(refused._meta).not.toHaveProperty("charged");
+    expect(textOf(refused)).not.toContain("Nothing was charged");
+    const url = `${paid.marketplace.url}/api/x402/svg-vectorize`;
+    if (name === tool) continue;
+    const posted = await post(url, { body: wrong, proof: payment });
+    expect([posted.status, "charged" in posted.body]).toEqual([400, false]);
   }
 });
 

@@ -87,6 +87,21 @@ describe("buying credits", () => {
     await proveLedger(paid.marketplace.context);
   });
 
+  test("a payment with a text that the database cannot read keeps no other purchase from being credited", async ({
+    balance,
+    paid,
+    buy,
+  }) => {
+    const before = await balance();
+    const odd = { ...(await payQuote(paid, "evm", await buy(1))), note: "\ud800 \u0000" };
+    const proof = await payQuote(paid, "evm", await buy(29));
+    paid.toFacilitator.behave((path) => (path === "/settle" ? "lose-answer" : "pass"));
+    expect((await buy(1, odd)).status).toBe(503);
+    expect((await buy(29, proof)).status).toBe(503);
+    paid.toFacilitator.behave(() => "pass");
+    await expect.poll(balance).toBe(before + 30);
+  });
+
   test("a purchase that cannot be credited keeps no later one waiting, and is credited once it can be", async ({
     balance,
     paid,

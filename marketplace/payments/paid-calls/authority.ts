@@ -145,14 +145,16 @@ export interface Claimed {
  * input, and with the same when the payment came with a quote that only its holder knows. Without one the same input is enough
  * to go on, and for a copy of a result that was not delivered.
  */
-export async function holderOf(context: Needs, asked: Asked, call: PaidCall): Promise<{ isHolder: boolean } | Refused> {
+export async function holderOf(context: Needs, asked: Asked, call: PaidCall): Promise<Holder | Refused> {
   const id = call.requirements.extra?.quoteId;
   const isSecret = typeof id === "string" && isHeldSecret(id);
   if (isSecret && isSameId(echoedId(asked.payload), id)) return { isHolder: true };
   if (asked.presented.signIn === undefined && !isSecret && call.digest.equals(asked.bought.digest))
     return { isHolder: false };
-  return (await refusalWithoutWallet(context, asked, call.payer)) ?? { isHolder: true };
+  return (await refusalWithoutWallet(context, asked, call.payer)) ?? { isHolder: true, isWalletShown: true };
 }
+
+type Holder = Pick<Work, "isHolder" | "isWalletShown">;
 
 /** Undefined for a presenter who shows the payer's wallet; else the refusal, which says how to. */
 export async function refusalWithoutWallet(
@@ -171,9 +173,10 @@ export async function refusalWithoutWallet(
 
 /**
  * Whether a payment that was presented here before it was settled was then settled by others: for other requirements, or in
- * a transaction that is not the facilitator's. It is not known then whether its presenter is its signer.
+ * a transaction that is not the facilitator's. It is not known then whether its presenter is its signer, unless their wallet showed it.
  */
-export function isByOthers({ payload, requirements }: Work, settlement: SettleResponse): boolean {
+export function isByOthers({ payload, requirements, isWalletShown }: Work, settlement: SettleResponse): boolean {
+  if (isWalletShown) return false;
   return (
     settlement.landedByAnother === true || (!settlement.success && !isSettledFor(payload, requirements, settlement))
   );

@@ -1,5 +1,7 @@
 import { hash } from "node:crypto";
-import type { Versions } from "../../agents/version.ts";
+import type { Queryable } from "../../../shared/postgres.ts";
+import type { Contract } from "../../agents/contract.ts";
+import { readInputRules } from "../../agents/version.ts";
 import type { AgentId } from "../../ids.ts";
 import type { Input } from "../../input.ts";
 import { debtOutcome } from "./debt-of-call.ts";
@@ -17,7 +19,7 @@ export function digestOfInput(agentId: AgentId, input: Input): Buffer {
  * connector, so that what there is now is not what was bought.
  */
 export async function asBought(
-  versions: Versions,
+  db: Queryable,
   asked: Asked,
   { product, agentVersion, transaction, output, ...call }: PaidCall,
 ): Promise<Asked | DebtOutcome> {
@@ -26,28 +28,20 @@ export async function asBought(
   if (!input || product !== bought.product || agentVersion === null || agentVersion === input.agent.version.number) {
     return asked;
   }
-  const digest = await digestAsOf(versions, input, agentVersion);
-  if (digest && call.digest.equals(digest)) return { ...asked, bought: { ...bought, digest } };
-  if (digest || transaction === null || output !== null) return asked;
+  const then = await readInputRules(db, input.agent.id, agentVersion);
+  const isSold = then?.connector === input.agent.version.connector;
+  const digest = then && digestBy(then.contract, input);
+  // A result that is there is had, whatever the agent does now.
+  if (digest?.equals(call.digest) && (isSold || output !== null)) return { ...asked, bought: { ...bought, digest } };
+  if (isSold || transaction === null || output !== null) return asked;
   return debtOutcome(asked.payload, input.agent.address, asked.id, { ...call, transaction });
 }
 
-/**
- * The digest that the same post had at an earlier version of the agent; undefined when that version ran on another connector, so
- * that what there is now is not what was bought.
- */
-async function digestAsOf(
-  versions: Versions,
-  { agent, given }: AgentInput,
-  version: number,
-): Promise<Buffer | undefined> {
-  if (version === agent.version.number) return digestOfInput(agent.id, agent.version.contract.read(given));
-  const then = await versions.load(agent.id, version).catch(() => undefined);
-  if (then?.connector !== agent.version.connector) return undefined;
+/** Undefined for an input that could not be its. */
+function digestBy(contract: Contract, { agent, given }: AgentInput): Buffer | undefined {
   try {
-    return digestOfInput(agent.id, then.contract.read(given));
+    return digestOfInput(agent.id, contract.read(given));
   } catch {
-    // It was not for this input.
-    return Buffer.alloc(0);
+    return undefined;
   }
 }

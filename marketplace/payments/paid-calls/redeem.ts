@@ -192,7 +192,7 @@ function take(context: RedeemNeeds, work: Work, payer?: string, transaction?: st
 
 /** A payment seen before: waits for the post that works on it, or goes on with it. */
 async function replay(context: RedeemNeeds, posted: Asked, first: PaidCall): Promise<Next> {
-  const asked = await asBought(context.versions, posted, first);
+  const asked = await asBought(context.db, posted, first);
   if ("outcome" in asked) return asked;
   const isSame = first.digest.equals(asked.bought.digest);
   if (first.product !== asked.bought.product || (!isSame && first.output !== null)) return usedForAnother;

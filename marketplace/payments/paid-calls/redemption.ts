@@ -76,6 +76,8 @@ export interface Work extends Omit<Asked, "presented"> {
   readonly requirements: SettleRequirements;
   /** The presenter has shown that the payment is theirs; any other presenter may at most have a copy of the result. */
   readonly isHolder: boolean;
+  /** By a signature of the wallet that paid, which came with this post and is good for once. */
+  readonly isWalletShown?: boolean;
   /** Undefined where it goes on by itself, and no buyer waits for the result. */
   readonly presented?: Presented;
 }

@@ -82,14 +82,18 @@ export class PaidCalls {
   /** Calls that go on without their buyer and whose lease has lapsed, first what was tried longest ago. */
   async findAbandoned(limit: number): Promise<readonly AbandonedCall[]> {
     const { rows } = await this.#db.query(
-      `select network, payment_key as key, product, call_digest as digest, requirements,
-              proof->'paymentPayload' as "paymentPayload" from paid_calls
+      `select network, payment_key as key, product, call_digest as digest, requirements, proof from paid_calls
         where proof is not null and ${inStates(["begun", "settled", "ran"])}
           and (lease_until is null or lease_until < now()) and updated_at < now() - interval '2 seconds'
         order by updated_at limit $1`,
       [limit],
     );
-    return rows.map(({ network, key, ...call }) => ({ ...call, id: { network, key } }));
+    // Read here: of texts that JSON may hold PostgreSQL refuses some, and with them every row that is asked for.
+    return rows.map(({ network, key, proof: { paymentPayload }, ...call }) => ({
+      ...call,
+      paymentPayload,
+      id: { network, key },
+    }));
   }
 
   /** The lease of a call whose result was not delivered; undefined while another post holds it. */

@@ -118,8 +118,8 @@ async function made(context: WorkbenchNeeds, visit: Visit, form: FormData): Prom
         request: parse(vectorizeRequest, traceOrder(form, Buffer.from(bytes).toString("base64")), "bad_request"),
         ...customerOf(buyer),
       };
-  const { result } = await runSvg(context, buyer, order, { idempotencyKey: text(form, "request_name") });
-  return withMarkup(context, result.output as Output);
+  const { result, markup } = await runSvg(context, buyer, order, { idempotencyKey: text(form, "request_name") });
+  return withMarkup(context, result.output as Output, markup);
 }
 
 function drawing(form: FormData) {

@@ -46,7 +46,7 @@ describe("the service's own operations answer as documented:", () => {
     const body = { grant_type: "authorization_code", client_id, code, redirect_uri, code_verifier: verifier };
     const { body: tokens } = await calls.expect("exchangeOAuthCode", 200, { body });
     await calls.expect("exchangeOAuthCode", 200, { but: { client_id, refresh_token: tokens.refresh_token } });
-    await calls.expect("exchangeOAuthCode", 400);
+    await calls.expect("exchangeOAuthCode", 400, { but: { client_id } });
     await calls.meet("revokeOAuthToken", 400, { body: { token: "" } });
     await calls.expect("revokeOAuthToken", 200, { but: { client_id, token: tokens.refresh_token } });
     for (const id of ["registerOAuthClient", "exchangeOAuthCode", "revokeOAuthToken"]) {

@@ -65,6 +65,19 @@ describe("the drawing queue", () => {
     expect(queue.isIdle).toBe(true);
   });
 
+  test("a party that has all its jobs running is told when to come back, though nobody waits", async () => {
+    const { queue, hand, endAll } = bench({ runningMax: 10 });
+    // Of another, and done before any of the party's.
+    hand("other");
+    await pause(5);
+    for (let i = 0; i < 8; i++) hand("flood");
+    const refused = await hand("flood").catch((error: unknown) => error);
+    expect(refused).toBeInstanceOf(NoRoomError);
+    expect((refused as NoRoomError).retryAfterSeconds).toBe(5);
+    expect(() => queue.admit("other")).not.toThrow();
+    await endAll();
+  });
+
   test("a full queue gives up the last of who has most there, never to who would then have as many", async () => {
     const { queue, hand, endAll } = bench({ waitingMax: 6, partyMax: 6 });
     const floods = Array.from({ length: 6 }, () => hand("flood"));

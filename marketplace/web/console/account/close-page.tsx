@@ -117,14 +117,20 @@ function InTheWay({ closing }: { closing: Closing }) {
   if (!isInTheWay(closing)) return null;
   return (
     <Callout tone="warn" title="Not now: money is on its way">
-      {runs > 0 && <p>Runs are under way and hold {creditsOf(held)}. They end within minutes.</p>}
+      {runs > 0 && <p>{runsUnderWay(held)} They end within minutes.</p>}
       {owed > 0 && (
         <p>
-          Wallets paid for {owed === 1 ? "a call that has" : `${owed} calls that have`} no result yet. Mend the agent:
-          its buyers can fetch the result with the same payment. If none comes back, ask the operator.
+          Wallets paid for {owed === 1 ? "a call" : `${owed} calls`} and have no result yet. If the agent failed, mend
+          it: its buyers can fetch the result with the same payment. If none comes back, ask the operator.
         </p>
       )}
       {bought > 0 && <p>Credits that you bought have not come yet.</p>}
     </Callout>
   );
+}
+
+/** Runs of the account's agents hold their buyers' credits. */
+function runsUnderWay(held: bigint): string {
+  if (held === 0n) return "Runs are under way, yours or of your agents. Take the agents off the market first.";
+  return `Runs are under way and hold ${creditsOf(held)}.`;
 }
