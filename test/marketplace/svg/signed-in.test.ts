@@ -8,7 +8,8 @@ import { grant } from "../../../marketplace/credits/ledger.ts";
 import type { AccountId } from "../../../marketplace/ids.ts";
 import { Browser, signedIn, withAccount } from "../../support/browser.ts";
 import { marketTest } from "../../support/fixtures.ts";
-import { proveLedger, type TestMarketplace } from "../../support/marketplace.ts";
+import { startHttpServer } from "../../support/http-server.ts";
+import { proveLedger, startMarketplace, type TestMarketplace } from "../../support/marketplace.ts";
 import { part, perFile } from "../../support/part.ts";
 import { logo, picture, png } from "../tracer/pictures.ts";
 
@@ -83,6 +84,29 @@ test("a drawing that was paid for and cannot be read from its store is said to b
   await rename(`${file}.away`, file);
   expect(await ask()).toMatchObject({ status: 200, body: { svg: expect.stringMatching(/^<svg/) } });
   expect(await credits()).toBe(1);
+});
+
+test("a drawing is answered though its file cannot be read at that moment, and charged once", async ({ image }) => {
+  // It takes what is stored, and gives nothing back.
+  const store = await startHttpServer((request, response) => {
+    request.resume().on("end", () => response.writeHead(request.method === "PUT" ? 200 : 503).end());
+  });
+  const env = {
+    FILES_S3_ENDPOINT: store.url,
+    FILES_S3_BUCKET: "files",
+    FILES_S3_ACCESS_KEY_ID: "key",
+    FILES_S3_SECRET_ACCESS_KEY: "secret",
+  };
+  const market = await startMarketplace({ env });
+  try {
+    const { browser, credits } = await buyerWith(market, 2n);
+    const traced = await browser.post("/api/account/svg/vectorize", { image });
+    expect(traced).toMatchObject({ status: 200, body: { svg: expect.stringMatching(/^<svg/) } });
+    expect(await credits()).toBe(1);
+  } finally {
+    await market.stop();
+    await store.stop();
+  }
 });
 
 test("a form without JavaScript is told the same, and asks again under the same name", async ({
