@@ -58,15 +58,21 @@ export class HttpClient {
     this.#headers = settings.headers;
     this.#fetch = settings.fetch;
     this.#options = given(settings.options);
+    timeoutOf(this.#options);
   }
 
   /**
    * What the service answered, whatever its status. Throws the signal's reason where that ended it, and otherwise
-   * ConnectionError when there was no answer to the last attempt.
+   * ConnectionError when there was no answer to the last attempt. A wrong option is thrown at once, not by the promise: nothing
+   * was sent then, so its end is known.
    */
-  async send(call: Call, own: CallOptions = {}): Promise<Answer> {
+  send(call: Call, own: CallOptions = {}): Promise<Answer> {
     const options = { ...this.#options, ...given(own) };
-    const { timeoutMs = usualTimeoutMs, maxRetries = call.retries ?? usualRetries, signal, onRetry } = options;
+    return this.#send(call, options, timeoutOf(options));
+  }
+
+  async #send(call: Call, options: CallOptions, timeoutMs: number): Promise<Answer> {
+    const { maxRetries = call.retries ?? usualRetries, signal, onRetry } = options;
     let isAfterLoss = false;
     for (let attempt = 1; ; attempt += 1) {
       signal?.throwIfAborted();
@@ -106,6 +112,12 @@ export class HttpClient {
     if (!isService) throw new TypeError(`Something before the service answered ${status}.`);
     return { status, headers: response.headers, body: answered as Answer["body"] };
   }
+}
+
+/** As timers take it. Throws TypeError before anything is sent. */
+function timeoutOf({ timeoutMs = usualTimeoutMs }: CallOptions): number {
+  if (timeoutMs > 0) return Math.min(Math.ceil(timeoutMs), longestTimerMs);
+  throw new TypeError("timeoutMs must be above 0.");
 }
 
 export interface HttpSettings {
@@ -166,5 +178,6 @@ export function pause(ms: number, signal: AbortSignal | undefined): Promise<void
 }
 
 const usualTimeoutMs = 300_000;
+const longestTimerMs = 2_147_483_647;
 const usualRetries = 3;
 const longestWaitSeconds = 60;

@@ -625,7 +625,7 @@ export interface components {
             readonly max: number | null;
             /** @description What a choice may be. */
             readonly choices: readonly string[] | null;
-            /** @description A regular expression that a whole string or text must match. */
+            /** @description A regular expression that must match somewhere in a string or text; ^ and $ ask for the whole of it. */
             readonly pattern: string | null;
             readonly example: string | number | boolean | null;
         };

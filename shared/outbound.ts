@@ -158,7 +158,7 @@ async function follow(first: URL, ask: Ask, dispatcherFor: (url: URL) => Agent):
     if (answer.statusCode < 300 || answer.statusCode >= 400 || location === undefined || !followRedirects) {
       const contentType = String(answer.headers["content-type"] ?? "");
       const encoding = String(answer.headers["content-encoding"] ?? "identity");
-      const chunks = readBody(answer.body, encoding, ask.bytesMax);
+      const chunks = readOrDrop(answer.body, () => readBody(answer.body, encoding, ask.bytesMax));
       return { status: answer.statusCode, headers: answer.headers, contentType, chunks, body: answer.body };
     }
     answer.body.destroy();
@@ -167,6 +167,16 @@ async function follow(first: URL, ask: Ask, dispatcherFor: (url: URL) => Agent):
     // What was meant for one origin, a creator's API key above all, is not for another.
     if (next.origin !== url.origin) headers = {};
     url = next;
+  }
+}
+
+/** What cannot be read is not left open. */
+function readOrDrop<T>(body: Readable, read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    body.destroy();
+    throw error;
   }
 }
 

@@ -15,15 +15,16 @@ export async function changeKey(db: Database, accountId: AccountId, id: string, 
   if (rateLimitPerMinute !== undefined) keyRate(rateLimitPerMinute, ceiling);
   if (maxCreditsPerDay != null) keyCap("max_credits_per_day", maxCreditsPerDay);
   if (maxCreditsPerMonth != null) keyCap("max_credits_per_month", maxCreditsPerMonth);
-  const agents = changes.scope && (await chosenAgents(db, changes.scope, changes.agents ?? []));
   await inTransaction(db, async (tx) => {
     // Every run that is paid takes this row first, so that none begins or is refunded while what was spent is counted.
     await tx.query("select from balances where account_id = $1 for update", [accountId]);
     const before = await readLocked(tx, accountId, id);
+    const scope = changes.scope ?? before.scope;
+    const isChosenAnew = changes.scope !== undefined || changes.agents !== undefined;
     const wanted: KeyRow = {
       name: name === undefined ? before.name : keyName(name),
-      scope: changes.scope ?? before.scope,
-      scopeAgents: agents ?? before.scopeAgents,
+      scope,
+      scopeAgents: isChosenAnew ? await chosenAgents(tx, scope, changes.agents ?? []) : before.scopeAgents,
       tools: changes.tools ?? before.tools,
       rateLimit: rateLimitPerMinute ?? before.rateLimit,
       capDay: changed(maxCreditsPerDay, before.capDay),
@@ -82,7 +83,7 @@ async function recount(tx: Transaction, id: string): Promise<void> {
 export interface KeyChanges {
   readonly name?: string | undefined;
   readonly scope?: Scope | undefined;
-  /** With the scope chosen_agents: `handle/slug` of live agents. */
+  /** With the scope chosen_agents, given or the key's own: `handle/slug` of live agents. */
   readonly agents?: readonly string[] | undefined;
   readonly tools?: ToolListing | undefined;
   readonly rateLimitPerMinute?: number | undefined;

@@ -59,23 +59,23 @@ async function findAdmission({ lookups, clients }: KeyNeeds, request: Request): 
   if (token === undefined) return undefined;
   try {
     if (isWellFormed(token)) return await lookups.key(digestOf(token).toString("hex"));
-    const digest = request.path === clients?.path ? await clients.keyDigestOf(token) : undefined;
+    const digest = clients && isAt(clients.path, request) ? await clients.keyDigestOf(token) : undefined;
     return digest === undefined ? undefined : await lookups.key(digest);
   } catch (cause) {
     throw new ApiError("unavailable", "Keys cannot be checked right now; try again shortly.", { cause });
   }
 }
 
+/** As routes are found: in any case, with or without a slash at the end. */
+const isAt = (path: string, request: Request) => request.path.toLowerCase().replace(/\/$/, "") === path;
+
 function bearerToken(header: string | undefined): string | undefined {
   return header && /^bearer +(\S+) *$/i.exec(header)?.[1];
 }
 
 /** 401, or 429 for an address that has failed too often lately. A valid key from there is never refused. */
-function refusal(
-  failures: FailureLimiter,
-  { ip = "unknown", path, headers: sent }: Request,
-  clients?: ClientTokens,
-): ApiError {
+function refusal(failures: FailureLimiter, request: Request, clients?: ClientTokens): ApiError {
+  const { ip = "unknown", headers: sent } = request;
   const client = clientOf(ip);
   const waitSeconds = failures.waitSeconds(client);
   if (waitSeconds > 0) {
@@ -84,7 +84,7 @@ function refusal(
   }
   failures.note(client);
   const invalid = sent.authorization === undefined ? "" : ', error="invalid_token"';
-  const how = path === clients?.path ? `, resource_metadata="${clients.metadataUrl}"${invalid}` : "";
+  const how = clients && isAt(clients.path, request) ? `, resource_metadata="${clients.metadataUrl}"${invalid}` : "";
   const challenge = `Bearer realm="marketplace"${how}`;
   return new ApiError("unauthenticated", "A valid API key is required: Authorization: Bearer <API_KEY>.", {
     headers: { "www-authenticate": challenge },

@@ -1,4 +1,14 @@
-import { createPublicClient, http, type PublicClient } from "viem";
+import {
+  BaseError,
+  createPublicClient,
+  HttpRequestError,
+  http,
+  type PublicClient,
+  ResponseBodyTooLargeError,
+  RpcError,
+  RpcRequestError,
+  TimeoutError,
+} from "viem";
 
 /** The EVM chains the operator configured, read only. */
 export class EvmChains {
@@ -36,6 +46,27 @@ function to(url: string) {
 export function textOfContract(text: string, lengthMax: number): string {
   return Buffer.from(text.slice(0, lengthMax).replaceAll("\0", "")).toString();
 }
+
+/**
+ * What a contract answers: undefined where it has no such function, or answers what cannot be it. Throws where the chain's node
+ * failed: what was not read is not taken for what is not there.
+ */
+export function answerOf<T>(reading: Promise<T>): Promise<T | undefined> {
+  return reading.catch((error: unknown) => {
+    if (isOfNode(error)) throw error;
+    return undefined;
+  });
+}
+
+function isOfNode(error: unknown): boolean {
+  if (!(error instanceof BaseError)) return true;
+  const failure = error.walk((cause) => ofNode.some((kind) => cause instanceof kind));
+  return failure instanceof BaseError && !ofContract.test(`${failure.details} ${failure.shortMessage}`);
+}
+
+const ofNode = [HttpRequestError, TimeoutError, ResponseBodyTooLargeError, RpcRequestError, RpcError];
+/** How nodes say, in an error of theirs, that it was the contract that failed. */
+const ofContract = /revert|invalid opcode|invalid jump|stack (?:under|over)flow|out of gas|bad instruction/i;
 
 /** What is decoded in one go. Source: 1 MB takes about 20 ms; deployed code has at most 48 KB as hexadecimal (EIP-170). */
 const answerMaxBytes = 1_048_576;

@@ -16,7 +16,7 @@ export interface DraftNeeds {
   readonly sealer: Sealer;
 }
 
-interface ReadNeeds {
+export interface DraftReadNeeds {
   readonly db: Queryable;
   readonly sealer: Sealer;
 }
@@ -40,7 +40,7 @@ export interface Draft {
 }
 
 /** 404 where the account has neither a draft nor an agent under the slug. */
-export async function readDraft({ db, sealer }: ReadNeeds, owner: Account, slugText: string): Promise<Draft> {
+export async function readDraft({ db, sealer }: DraftReadNeeds, owner: Account, slugText: string): Promise<Draft> {
   const slug = slugIn(slugText);
   const [row, agent] = await Promise.all([rowOf(db, owner.id, slug), ownAgent(db, owner.id, slug)]);
   if (!row && !agent) throw new ApiError("not_found", `There is no draft "${slug}" of this account.`);

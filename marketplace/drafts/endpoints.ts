@@ -167,7 +167,7 @@ function keepEndpoint(needs: EndpointNeeds): Endpoint {
     answers: {
       200: jsonAnswer(keptDraftShape, kept),
       ...refusals({
-        422: { error: '"slug" must be 2 to 40 of a-z, 0-9 and -, and neither begin nor end with -.', field: "slug" },
+        422: { error: '"slug" must be 3 to 48 of a-z, 0-9 and -, and neither begin nor end with -.', field: "slug" },
       }),
       ...draftConflict,
     },
@@ -223,7 +223,7 @@ function moveEndpoint(needs: EndpointNeeds): Endpoint {
       200: jsonAnswer(keptDraftShape, kept),
       ...refusals({
         404: 'There is no draft "summariser" of this account.',
-        422: { error: '"slug" must be 2 to 40 of a-z, 0-9 and -, and neither begin nor end with -.', field: "slug" },
+        422: { error: '"slug" must be 3 to 48 of a-z, 0-9 and -, and neither begin nor end with -.', field: "slug" },
       }),
       ...draftConflict,
     },

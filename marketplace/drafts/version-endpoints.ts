@@ -21,7 +21,12 @@ export function versionEndpoints(needs: PublishNeeds & TryNeeds): Endpoint[] {
 }
 
 const pathParameters = { slug: agentPathParameters.slug };
-const versionNumber = z.coerce.number().int().min(1).max(2_147_483_647);
+const versionNumber = z
+  .string()
+  .regex(/^[1-9]\d{0,9}$/, "must be a whole number from 1")
+  .transform(Number)
+  .pipe(z.int().max(2_147_483_647));
+const inPath = z.object({ version: versionNumber });
 
 const tryRequest = z.strictObject({ revision, input: z.record(z.string(), z.unknown()).default({}) });
 
@@ -88,7 +93,7 @@ function readEndpoint(needs: PublishNeeds): Endpoint {
       ...refusals({ 404: 'There is no agent "summariser" of this account.' }),
     },
     handler: async (request, response) => {
-      const version = parse(versionNumber, request.params.version, "bad_request");
+      const { version } = parse(inPath, { version: request.params.version }, "bad_request");
       const said = await readVersion(needs, accountOf(response), String(request.params.slug), version);
       response.json({ version, definition: said.definition, secret_names: said.secretNames });
     },

@@ -8,6 +8,8 @@ import { OAuthRefusal } from "./refusal.ts";
 
 /** Of those that registered and no person allows anything now; the oldest go first. */
 const unallowedMax = 20_000;
+/** Of a client that nobody allowed anything yet. */
+export const registeredDays = 30;
 const registrationsAnHour = 50;
 const documentsAMinute = 20;
 
@@ -25,7 +27,7 @@ export const clientMetadata = z.object({
 });
 
 /**
- * Remembers a client that registers itself (RFC 7591), for a day; one that a person allowed something, for longer. It gets no
+ * Remembers a client that registers itself (RFC 7591), for a month; one that a person allowed something, for longer. It gets no
  * secret: programs on people's machines keep none. A program that registers many crowds out its own, and no other's for long.
  */
 export async function registerClient(
@@ -36,7 +38,7 @@ export async function registerClient(
   const client = clientOf(newId("cli"), given);
   const { rowCount } = await db.query(
     `insert into oauth_clients (id, name, redirect_uris, registered_from, expires_at)
-     select $1, $2, $3, $4, now() + interval '1 day'
+     select $1, $2, $3, $4, now() + interval '${registeredDays} days'
      where (select count(*) from oauth_clients
             where registered_from = $4 and created_at > now() - interval '1 hour' and key_id is null) < ${registrationsAnHour}`,
     [client.id, client.name, client.redirectUris, from],
@@ -76,6 +78,13 @@ export async function findClient({ db, outbound }: ClientNeeds, id: string, from
   );
   if (rows[0]) return rows[0];
   throw unknownClient();
+}
+
+/** Throws OAuthRefusal, by which a client knows that it must register anew. */
+export async function requireKnownClient(db: Queryable, id: string): Promise<void> {
+  if (isDocumentAddress(id)) return;
+  const { rowCount } = await db.query("select from oauth_clients where id = $1 and expires_at > now()", [id]);
+  if (rowCount === 0) throw unknownClient();
 }
 
 /** Spelled in the one way that a browser shows it, so that it reads as what it is. */
@@ -145,6 +154,24 @@ function isRedirectUri(text: string): boolean {
   if (protocol === "https:") return hostname !== "";
   if (protocol === "http:") return ["localhost", "127.0.0.1", "[::1]"].includes(hostname);
   return /^[a-z][a-z0-9+-]*(\.[a-z0-9+-]+)+:$/.test(protocol) || editorSchemes.includes(protocol);
+}
+
+/**
+ * Whether a client may be answered there. On the person's own machine the port is whichever was free when the client asked (RFC
+ * 8252 § 7.3; with `localhost` clients do the same).
+ */
+export function isRegisteredAt({ redirectUris }: Pick<OAuthClient, "redirectUris">, asked: string): boolean {
+  if (redirectUris.includes(asked)) return true;
+  const withoutPort = isRedirectUri(asked) ? onThisMachine(asked) : undefined;
+  return withoutPort !== undefined && redirectUris.some((registered) => onThisMachine(registered) === withoutPort);
+}
+
+/** Without its port, where that is one of the person's machine. */
+function onThisMachine(uri: string): string | undefined {
+  const url = new URL(uri);
+  if (url.protocol !== "http:") return undefined;
+  url.port = "";
+  return url.href;
 }
 
 /** Of MCP clients that people have, which are older than the rule of the dot. */

@@ -11,7 +11,7 @@ import { refusals } from "../http/refusals.ts";
 import { parse } from "../parse.ts";
 import { admitOrRefuse } from "../rate-limit.ts";
 import { isSetUp, type OAuthSetUp } from "./client-tokens.ts";
-import { type ClientNeeds, clientMetadata, type OAuthClient, registerClient } from "./clients.ts";
+import { type ClientNeeds, clientMetadata, type OAuthClient, registerClient, registeredDays } from "./clients.ts";
 import { clientKeptDays, exchange, giveBack, grantDays, renewalsAnHour } from "./grants.ts";
 import { type MetadataNeeds, paths, resourceMetadata, scope, serverMetadata, toolServerPath } from "./metadata.ts";
 import { bodyOf, OAuthRefusal } from "./refusal.ts";
@@ -85,7 +85,7 @@ function registerEndpoint(needs: Needs): Endpoint {
     path: paths.register,
     id: "registerOAuthClient",
     summary: "Register a client (RFC 7591).",
-    description: `It is forgotten after a day, or ${clientKeptDays} days after a person last allowed it something; sooner, the oldest first, where there are too many that no person allows anything. It gets an id and no secret.`,
+    description: `It is forgotten after ${registeredDays} days, or ${clientKeptDays} days after it last got tokens; sooner, the oldest first, where there are too many that no person allows anything. It gets an id and no secret.`,
     body: requestBody(clientMetadata, { client_name, redirect_uris: [...redirectUris] }, smallBody),
     answers: {
       201: jsonAnswer(clientShape, registered(exampleClient)),
@@ -123,7 +123,9 @@ function readMetadata(body: unknown): z.infer<typeof clientMetadata> {
 
 const authorizeQuery = z.object({
   client_id: z.string().describe("As registered, or the https address of the client's metadata document."),
-  redirect_uri: z.string().describe("One that the client registered, exactly."),
+  redirect_uri: z
+    .string()
+    .describe("One that the client registered; on the person's own machine (http), with any port."),
   response_type: z.string().describe("`code`."),
   code_challenge: z.string().describe("SHA-256 of the verifier, base64url."),
   code_challenge_method: z.string().describe("`S256`."),

@@ -4,6 +4,7 @@ import { type Database, inTransaction, type Queryable } from "../../shared/postg
 import { noteEmail, securityEmail } from "../accounts/account-emails.ts";
 import { createKey, type NewKey } from "../api-keys/create.ts";
 import type { KeyId } from "../ids.ts";
+import { requireKnownClient } from "./clients.ts";
 import { type MetadataNeeds, scope } from "./metadata.ts";
 import { OAuthRefusal } from "./refusal.ts";
 import { type AccessRequest, type Asked, answerAddress, requireToolServer, textOf } from "./requests.ts";
@@ -15,7 +16,7 @@ const codeSeconds = 60;
 /** Of what a person allowed once, however often it is renewed. */
 export const grantDays = 180;
 export const renewalsAnHour = 40;
-/** So long after a person last allowed a client anything, it is deleted. */
+/** So long after a client last got tokens that a person allowed it, it is deleted. */
 export const clientKeptDays = 90;
 
 interface GrantNeeds extends MetadataNeeds {
@@ -70,9 +71,13 @@ export async function exchange(needs: GrantNeeds, asked: Asked): Promise<Tokens>
     isCode ? "code" : "refresh",
     textOf(asked, isCode ? "code" : "refresh_token"),
   );
-  if (!secret || secret.client !== textOf(asked, "client_id")) throw spent();
-  if (secret.used) throw await endAll(needs.db, secret.keyId);
-  if (!secret.isGood) throw spent();
+  const client = textOf(asked, "client_id");
+  if (secret?.client === client && secret.used) throw await endAll(needs.db, secret.keyId);
+  if (!secret?.isGood || secret.client !== client) {
+    // Told that its tokens alone are gone, a client that is forgotten would lead people to a dead end.
+    await requireKnownClient(needs.db, client);
+    throw spent();
+  }
   await admitRenewal(needs.db, secret.keyId);
   if (isCode) {
     if (secret.redirectUri !== textOf(asked, "redirect_uri")) {
@@ -87,6 +92,11 @@ export async function exchange(needs: GrantNeeds, asked: Asked): Promise<Tokens>
       [secret.digest],
     );
     if (rowCount === 0) return undefined;
+    await tx.query(
+      `update oauth_clients set expires_at = now() + interval '${clientKeptDays} days'
+       where id = $1 and expires_at < now() + interval '${clientKeptDays - 1} days'`,
+      [client],
+    );
     const access_token = await issue(tx, "access", secret.keyId, accessSeconds);
     const refresh_token = await issue(tx, "refresh", secret.keyId, refreshSeconds);
     return { access_token, token_type: "Bearer" as const, expires_in: accessSeconds, refresh_token, scope };

@@ -1,7 +1,7 @@
 import { ApiError } from "../../shared/errors.ts";
 import type { Queryable } from "../../shared/postgres.ts";
 import { newId } from "../ids.ts";
-import { type ClientNeeds, findClient } from "./clients.ts";
+import { type ClientNeeds, findClient, isRegisteredAt } from "./clients.ts";
 import { type MetadataNeeds, scope, toolServerOf } from "./metadata.ts";
 import { OAuthRefusal } from "./refusal.ts";
 
@@ -27,7 +27,7 @@ export interface AccessRequest {
 export async function beginRequest(needs: ClientNeeds & MetadataNeeds, asked: Asked, from: string): Promise<string> {
   const client = await findClient(needs, textOf(asked, "client_id"), from);
   const redirectUri = textOf(asked, "redirect_uri");
-  if (!client.redirectUris.includes(redirectUri)) {
+  if (!isRegisteredAt(client, redirectUri)) {
     throw new OAuthRefusal("invalid_request", "The redirect address is none that the client registered.");
   }
   const challenge = readTerms(needs, asked);

@@ -54,6 +54,16 @@ describe("with a key", () => {
     expect((await command(["show", paid.address])).out).toContain("text  text, required");
   });
 
+  test("waits as many seconds as it is told, also parts of one", async ({ command }) => {
+    for (const seconds of ["64.1", "0.5e3"]) {
+      expect(await command(["balance", "--timeout", seconds])).toMatchObject({ code: 0, said: "" });
+    }
+    for (const none of ["0", "soon"]) {
+      const refused = await command(["balance", "--timeout", none]);
+      expect(refused).toMatchObject({ code: 2, said: expect.stringContaining("--timeout") });
+    }
+  });
+
   test("draws a file as SVG", async ({ command }) => {
     const drawn = await command(["svg", "vectorize", "logo.png", "--colors", "2"]);
     expect(drawn).toMatchObject({ code: 0, out: expect.stringMatching(/^<svg.*<\/svg>\n$/s), said: "" });

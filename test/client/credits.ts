@@ -61,6 +61,25 @@ describe("a run paid with credits", () => {
     expect(await creditsOf(paid)).toBe(before - 5);
   });
 
+  test("may take however long its caller says, also without end, and in parts of a millisecond; not no time", async ({
+    paid,
+    client,
+  }) => {
+    const before = await creditsOf(paid);
+    for (const timeoutMs of [Number.POSITIVE_INFINITY, 64_099.99999999999, 2 ** 53]) {
+      expect((await client().run({ agent: paid.address, input }, { timeoutMs })).success, `${timeoutMs}`).toBe(true);
+      expect((await client({ timeoutMs }).balance()).credits).toBeGreaterThan(0);
+    }
+    const asked = paid.marketplace.model.asked();
+    for (const timeoutMs of [0, -1, Number.NaN]) {
+      expect(() => client({ timeoutMs }), `${timeoutMs}`).toThrow(TypeError);
+      const refused = client().run({ agent: paid.address, input }, { timeoutMs });
+      await expect(refused, `${timeoutMs}`).rejects.toThrow(TypeError);
+    }
+    expect(paid.marketplace.model.asked()).toBe(asked);
+    expect(await creditsOf(paid)).toBe(before - 15);
+  });
+
   test("that its caller gave up is not known to be charged, and its name fetches the result", async ({
     paid,
     proxy,

@@ -3,9 +3,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test as base, expect } from "vitest";
 import { accountByHandle } from "../../marketplace/accounts/create.ts";
+import { addPayoutWallet } from "../../marketplace/accounts/payout-wallets.ts";
 import { readAgentFile } from "../../marketplace/operator/agent-file.ts";
 import type { Browser } from "../support/browser.ts";
 import { withAccount } from "../support/browser.ts";
+import { startHttpServer } from "../support/http-server.ts";
 import { echoAgent, startMarketplace, type TestMarketplace } from "../support/marketplace.ts";
 
 // biome-ignore lint/correctness/noEmptyPattern: Vitest reads from the pattern which other fixtures this one takes
@@ -176,6 +178,10 @@ test("versions are listed with what they say, and one can go back to them", asyn
   ]);
   expect((await browser.get(`${agents}/${slug}/versions/1`)).body.definition.name).toBe("One");
   expect((await browser.get(`${agents}/${slug}/versions/7`)).status).toBe(404);
+  for (const none of ["abc", "0x2", "2.0", "1e0", "%202", "+2", "0", "-1", "2147483648", "9".repeat(400)]) {
+    const refused = await browser.get(`${agents}/${slug}/versions/${none}`);
+    expect([none, refused.status, refused.body.field]).toEqual([none, 400, "version"]);
+  }
   await browser.post(`${drafts}/${slug}/restore`, { revision: "version-2", version: 1 });
   expect((await browser.get(`${drafts}/${slug}`)).body.definition.name).toBe("One");
 });
@@ -277,6 +283,46 @@ test("what is not published has another address for the asking, with its secrets
   expect((await keep(browser, slug, "version-0", echoAgent)).status).toBe(200);
 });
 
+test("a draft that is moved while it is checked is published nowhere, and stands where it was moved to", async () => {
+  const seen = new Gate();
+  const checked = new Gate();
+  // A mirror that takes its time to tell of a topic.
+  const mirror = await startHttpServer(async (_request, response) => {
+    seen.open();
+    await checked.opened;
+    const topic = { topic_id: "0.0.7001", deleted: false, submit_key: null };
+    response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(topic));
+  });
+  const hedera = {
+    HEDERA_MIRROR: mirror.url,
+    HEDERA_NODES: "127.0.0.1:1=0.0.3",
+    HEDERA_OPERATOR_ID: "0.0.1005",
+    HEDERA_OPERATOR_KEY: `ed25519:${"11".repeat(32)}`,
+  };
+  const market = await startMarketplace({ env: hedera });
+  const { browser, handle, slug, revision } = await started(market, "hcs-write");
+  const { id: accountId } = await accountByHandle(market.context.db, handle);
+  const network = "hedera:testnet";
+  await addPayoutWallet(market.context.db, { accountId, network, address: "0.0.1006", checked: true });
+  const said = { ...echoAgent, connector: "hcs-write", settings: { network, topic: "0.0.7001", message: "{{text}}" } };
+  const at = { revision: (await keep(browser, slug, revision, said)).body.revision };
+  const publishing = browser.post(`${drafts}/${slug}/publish`, at);
+  await seen.opened;
+  expect((await browser.post(`${drafts}/${slug}/move`, { ...at, slug: "elsewhere" })).status).toBe(200);
+  checked.open();
+  expect([404, 409]).toContain((await publishing).status);
+  expect((await browser.get(agents)).body.agents).toEqual([]);
+  expect((await browser.get(`${drafts}/${slug}`)).status).toBe(404);
+  expect((await browser.get(`${drafts}/elsewhere`)).body).toMatchObject({
+    ...at,
+    definition: said,
+    live_version: null,
+  });
+  expect((await browser.post(`${drafts}/elsewhere/publish`, at)).body).toMatchObject({ agent: `${handle}/elsewhere` });
+  await market.stop();
+  await mirror.stop();
+});
+
 test("a draft that is thrown away leaves the versions", async ({ market }) => {
   const { browser, slug, revision } = await started(market);
   await browser.post(`${drafts}/${slug}/publish`, { revision });
@@ -296,3 +342,10 @@ test("every connector has a template, and a second draft of one has a name of it
   expect(body.agent).toMatch(new RegExp(`/${slug}-2$`));
   expect(await readFile(new URL("../../marketplace/schema.sql", import.meta.url), "utf8")).toContain("agent_drafts");
 });
+
+class Gate {
+  open = () => {};
+  readonly opened = new Promise<void>((resolve) => {
+    this.open = resolve;
+  });
+}

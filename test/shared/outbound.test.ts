@@ -302,4 +302,16 @@ describe("limits", () => {
     answer = behaviour as RequestListener;
     await failed();
   });
+
+  test("an answer in an unknown packing that never ends is hung up on at once, and not when its time is over", async () => {
+    const closed = new Promise((resolve) => {
+      answer = (request, response) => {
+        request.socket.once("close", resolve);
+        response.writeHead(200, { "content-encoding": "lzma" }).write("x");
+      };
+    });
+    // Longer than a test waits.
+    await expect(open.fetch(base, { ...ask, timeoutMs: 600_000 })).rejects.toBeInstanceOf(OutboundFailedError);
+    await closed;
+  });
 });

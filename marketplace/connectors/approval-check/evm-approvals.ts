@@ -10,7 +10,7 @@ import {
   padHex,
   toEventSelector,
 } from "viem";
-import { textOfContract } from "../evm.ts";
+import { answerOf, textOfContract } from "../evm.ts";
 import { readLogs } from "../evm-logs.ts";
 import { type Approval, listed } from "./approval.ts";
 
@@ -94,10 +94,13 @@ async function readApproval(
   if (amount === "unread") return amount;
   if (amount === 0n) return undefined;
   const [balance, symbol, code] = await Promise.all([
-    client.readContract({ ...contract, functionName: "balanceOf", args: [wallet] }).catch(() => 0n),
+    answerOf(client.readContract({ ...contract, functionName: "balanceOf", args: [wallet] })).catch(
+      () => "unread" as const,
+    ),
     client.readContract({ ...contract, functionName: "symbol" }).catch(() => undefined),
     client.getCode({ address: spender }),
   ]);
+  if (balance === "unread") return balance;
   const spenderIsContract = code !== undefined && code !== "0x";
   const shown = symbol === undefined ? undefined : textOfContract(symbol, 50);
   return {
@@ -107,7 +110,7 @@ async function readApproval(
     spender,
     amount,
     unlimited: amount >= unlimitedFrom,
-    balance,
+    balance: balance ?? 0n,
     spenderIsContract,
   };
 }

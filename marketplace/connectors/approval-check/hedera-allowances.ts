@@ -1,4 +1,4 @@
-import type { Mirror } from "../hedera/mirror.ts";
+import type { Mirror, MirrorHolding } from "../hedera/mirror.ts";
 import { hbar } from "../hedera/receiver.ts";
 import { ConnectorError } from "../result.ts";
 import { type Approval, listed } from "./approval.ts";
@@ -7,33 +7,42 @@ const pagesMax = 20;
 /** What wallets grant who mean "all of it": the largest amount the chain knows, give or take what was spent. */
 const unlimitedFrom = 2n ** 62n;
 
-/** The HBAR, token and NFT allowances (HIP-336, HIP-376) that an account has granted and that are still open. */
+/**
+ * The HBAR, token and NFT allowances (HIP-336, HIP-376) that an account has granted and that are still open, and whether these are
+ * all.
+ */
 export async function readHederaAllowances(mirror: Mirror, wallet: string): Promise<object> {
   const account = await mirror.account(wallet);
   if (!account) throw new ConnectorError("There is no such account on the chain.");
   const list = <Row>(kind: string) =>
-    mirror.list<Row>(`/accounts/${wallet}/allowances/${kind}?limit=100`, "allowances", pagesMax);
+    mirror.listed<Row>(`/accounts/${wallet}/allowances/${kind}?limit=100`, "allowances", pagesMax);
   const [crypto, tokens, nfts] = await Promise.all([
     list<Allowance>("crypto"),
     list<Allowance & { token_id: string }>("tokens"),
     list<{ spender: string; token_id: string; approved_for_all?: boolean }>("nfts"),
   ]);
-  const balances = new Map<string, bigint>([[hbar, BigInt(Math.trunc(account.balance.balance))]]);
-  for (const { token_id: token } of tokens) {
-    if (!balances.has(token))
-      balances.set(token, BigInt(Math.trunc((await mirror.holding(wallet, token))?.balance ?? 0)));
-  }
-  const amounts = [...crypto.map((row) => ({ ...row, token_id: hbar })), ...tokens]
+  const held =
+    tokens.rows.length === 0
+      ? { rows: [], complete: true }
+      : await mirror.listed<MirrorHolding>(`/accounts/${wallet}/tokens?limit=100`, "tokens", pagesMax);
+  const complete = [crypto, tokens, nfts, held].every((one) => one.complete);
+  const balances = new Map<string, bigint>([
+    [hbar, BigInt(Math.trunc(account.balance.balance))],
+    ...held.rows.map(({ token_id, balance }) => [token_id, BigInt(Math.trunc(balance))] as const),
+  ]);
+  const amounts = [...crypto.rows.map((row) => ({ ...row, token_id: hbar })), ...tokens.rows]
+    // What the wallet holds of it was not read: neither its balance nor its risk would be true.
+    .filter(({ token_id: token }) => held.complete || balances.has(token))
     .map(({ spender, token_id: token, amount }) => ({ spender, token, amount: BigInt(Math.trunc(amount)) }))
     .filter(({ amount }) => amount > 0n)
     .map(({ spender, token, amount }): Approval => {
       const [balance, unlimited] = [balances.get(token) ?? 0n, amount >= unlimitedFrom];
       return { kind: "fungible", token, spender, amount, unlimited, balance };
     });
-  const collections = nfts
+  const collections = nfts.rows
     .filter((row) => row.approved_for_all !== false)
     .map(({ spender, token_id: token }): Approval => ({ kind: "nft", token, spender, unlimited: true }));
-  return { wallet, ...listed([...amounts, ...collections]) };
+  return { wallet, complete, ...listed([...amounts, ...collections]) };
 }
 
 interface Allowance {

@@ -44,7 +44,7 @@ export class Hedera {
   async execute(call: SideEffectCall, journal: SideEffectJournal, order: Order): Promise<Result> {
     if (!this.operator) throw new ConnectorError("The agent's chain is not available.", { reason: "no operator" });
     const parts = order.parts ?? 1;
-    const validSeconds = Math.min(180, this.#validSeconds * (parts > 1 ? 2 : 1));
+    const validSeconds = parts > 1 ? longestValidity(this.#validSeconds) : this.#validSeconds;
     const nodes = shuffled(this.#nodes.ids).slice(0, nodesMax);
     const signed = await this.operator.sign(order.make, validSeconds, nodes);
     const { kind, promised, asset, amount, dayMax, reward, pools = [], fees } = order;
@@ -183,7 +183,8 @@ export class Hedera {
       const [record] = await this.mirror.records(id);
       if (record) return await this.#endingOfRecord(record, promised);
       const expired = now > validUntilMs + expiredMarginMs;
-      const nodesKnow = receipts.every((receipt) => receipt === "none") && now < validUntilMs + receiptsKeptMs;
+      const nodesKnow =
+        receipts.every((receipt) => receipt === "none") && now < this.#receiptsKeptUntilMs(validUntilMs);
       const isOver =
         nodesKnow || (await this.mirror.reachedMs(this.operator!.accountId)) > validUntilMs + expiredMarginMs;
       if (expired && isOver) return { ending: "failed", status: "TRANSACTION_EXPIRED" };
@@ -191,6 +192,11 @@ export class Hedera {
       if (!(error instanceof EndpointSilentError)) throw error;
     }
     return { ending: "unknown" };
+  }
+
+  /** Consensus can come as soon as it is signed, which was the longest validity ago at most. */
+  #receiptsKeptUntilMs(validUntilMs: number): number {
+    return validUntilMs - longestValidity(this.#validSeconds) * 1_000 + receiptsKeptMs;
   }
 
   async #endingOfRecord(record: MirrorRecord, promised: Promised): Promise<Ending> {
@@ -241,7 +247,9 @@ const roundsMax = 4;
 /** By this much a node's clock may be late, or ours early. */
 const expiredMarginMs = 10_000;
 /** 180 s from consensus, less the time to ask. */
-const receiptsKeptMs = 120_000;
+const receiptsKeptMs = 160_000;
+/** Of an order in several parts, which are sent one after the other. */
+const longestValidity = (seconds: number) => Math.min(180, 2 * seconds);
 
 function endingOf(receipt: proto.ITransactionReceipt): Ending {
   const status = statusName(receipt.status ?? 0);

@@ -65,6 +65,11 @@ export class Mirror {
 
   /** The rows of a list, following its links for at most `pagesMax` pages. */
   async list<Row>(path: string, name: string, pagesMax: number): Promise<Row[]> {
+    return (await this.listed<Row>(path, name, pagesMax)).rows;
+  }
+
+  /** The same, and whether these are all of them. */
+  async listed<Row>(path: string, name: string, pagesMax: number): Promise<{ rows: Row[]; complete: boolean }> {
     const rows: Row[] = [];
     let next: string | null | undefined = path;
     for (let page = 0; next && page < pagesMax; page += 1) {
@@ -72,7 +77,7 @@ export class Mirror {
       rows.push(...((body?.[name] as Row[] | undefined) ?? []));
       next = body?.links?.next?.replace(/^\/api\/v1/, "");
     }
-    return rows;
+    return { rows, complete: !next };
   }
 
   stop(): Promise<void> {

@@ -8,6 +8,8 @@ import {
   zeroAddress,
 } from "viem";
 
+import { answerOf } from "../evm.ts";
+
 /** Where proxies keep the address of their implementation: EIP-1967, and the older slot that FiatToken and others use. */
 const slots = {
   implementation: "0x360894a13ba1a3210667c828492db98dca3e2076cc3735a920a3ca505d382bbc",
@@ -36,9 +38,9 @@ export async function findProxy(client: PublicClient, address: Address, code: He
   if (implementation) return { kind: "eip-1967", implementation, admin: admin ?? null };
   if (zeppelin) return { kind: "zeppelinos", implementation: zeppelin, admin: admin ?? null };
   if (!beacon) return undefined;
-  const behind = await client
-    .readContract({ address: beacon, abi: beaconAbi, functionName: "implementation" })
-    .catch(() => undefined);
+  const behind = await answerOf(
+    client.readContract({ address: beacon, abi: beaconAbi, functionName: "implementation" }),
+  );
   return behind && { kind: "beacon", implementation: behind, admin: beacon };
 }
 

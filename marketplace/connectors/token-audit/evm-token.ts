@@ -1,5 +1,5 @@
 import { type Address, erc20Abi, isAddressEqual, type PublicClient, zeroAddress } from "viem";
-import { textOfContract } from "../evm.ts";
+import { answerOf, textOfContract } from "../evm.ts";
 import { ConnectorError } from "../result.ts";
 import { findProxy, hasAnyOf, selectorsIn, type TokenProxy } from "./evm-code.ts";
 import { type Tried, tryTransfer } from "./evm-transfer.ts";
@@ -10,7 +10,7 @@ export async function auditEvmToken(client: PublicClient, address: Address): Pro
   const code = await client.getCode({ address });
   if (!code || code === "0x") throw new ConnectorError("There is no contract at this address.");
   const view = <Name extends "name" | "symbol" | "decimals" | "totalSupply">(functionName: Name) =>
-    client.readContract({ abi: erc20Abi, address, functionName }).catch(() => undefined);
+    answerOf(client.readContract({ abi: erc20Abi, address, functionName }));
   const [name, symbol, decimals, totalSupply, proxy, owner, paused, tried] = await Promise.all([
     view("name"),
     view("symbol"),
@@ -94,10 +94,7 @@ function read<T>(client: PublicClient, address: Address, functionName: string, t
   const abi = [
     { type: "function", name: functionName, stateMutability: "view", inputs: [], outputs: [{ type }] },
   ] as const;
-  return client.readContract({ abi, address, functionName }).then(
-    (value) => value as T,
-    () => undefined,
-  );
+  return answerOf(client.readContract({ abi, address, functionName }) as Promise<T>);
 }
 
 const signatures = {

@@ -21,7 +21,8 @@ export class XClient {
     });
     const { status } = answer;
     if (status === 429) throw notNow("X is busy; try again later.", 60);
-    if (status === 404) return noSuchPost;
+    // Of an id that none can have it says 400.
+    if (status === 404 || status === 400) return noSuchPost;
     if (status !== 200) throw notNow("X did not answer; try again later.", 30, `status ${status}`);
     return readPost(answer.body as XAnswer | undefined, id);
   }
@@ -55,7 +56,7 @@ const fields = new URLSearchParams({
   "user.fields": "created_at,public_metrics,username,protected",
 });
 
-const noSuchPost = "There is no such public post.";
+export const noSuchPost = "There is no such public post.";
 
 /** X answers 200 also for what it will not show; then there is `errors` and no `data`. */
 function readPost(answer: XAnswer | undefined, id: string): XPost | string {

@@ -2,7 +2,7 @@ import { z } from "zod";
 import type { Call, Tools } from "../connector.ts";
 import { refuseInput } from "../refusal.ts";
 import { fillingOf, fillText } from "../template.ts";
-import type { XPost } from "./client.ts";
+import { noSuchPost, type XPost } from "./client.ts";
 
 const dayMs = 86_400_000;
 const word = z.string().regex(/^[\p{L}\p{N}_]{1,100}$/u, "must be given without # or @");
@@ -32,8 +32,9 @@ export const postSettings = {
 export function requirePostLink({ settings, ...call }: PostCall): string {
   const text = fillText(settings.post, fillingOf(call)).trim();
   const id = postId(text);
-  if (id) return id;
-  throw refuseInput(settings.post, "bad_request", "This is no link to a post on X.");
+  if (id === undefined) throw refuseInput(settings.post, "bad_request", "This is no link to a post on X.");
+  if (!isIdOfX(id)) throw refuseInput(settings.post, "invalid_value", noSuchPost);
+  return id;
 }
 
 /**
@@ -64,6 +65,9 @@ function postId(text: string): string | undefined {
     text,
   )?.[1];
 }
+
+/** X gives out 1 to 2^63 - 1. */
+const isIdOfX = (id: string) => BigInt(id) > 0n && BigInt(id) < 2n ** 63n;
 
 function missingIn(post: XPost, rule: PostSettings["rule"], receiver: string): string[] {
   const text = post.text.toLowerCase();

@@ -13,10 +13,14 @@ import {
   usdcStandIn,
 } from "../../../infra/local-evm/artifacts.ts";
 import type { EvmChain } from "../../../infra/local-evm/chain.ts";
+import { readHederaAllowances } from "../../../marketplace/connectors/approval-check/hedera-allowances.ts";
+import { Mirror } from "../../../marketplace/connectors/hedera/mirror.ts";
 import { ledgerMarketTest } from "../../support/fixtures.ts";
+import { startHttpServer } from "../../support/http-server.ts";
 import type { LedgerMarket } from "../../support/ledger-agents.ts";
 import { run, seedMarket, startMarketplace } from "../../support/marketplace.ts";
-import { perFile } from "../../support/part.ts";
+import { kept, perFile } from "../../support/part.ts";
+import { type RpcProxy, startRpcProxy } from "../../support/rpc-proxy.ts";
 
 const evmNetwork = "eip155:84532";
 const hedera = "hedera:testnet";
@@ -26,9 +30,10 @@ let chain: EvmChain;
 let market: LedgerMarket;
 let audit: Awaited<ReturnType<typeof seedMarket>>;
 let check: Awaited<ReturnType<typeof seedMarket>>;
-const test = ledgerMarketTest().extend("env", perFile, ({ chain }) => ({
-  EVM_RPC_URLS: `${evmNetwork}=${chain.rpcUrl}`,
-}));
+const test = ledgerMarketTest()
+  .extend("node", perFile, ({ chain }, { onCleanup }) => kept(startRpcProxy(chain.rpcUrl), onCleanup))
+  .extend("env", perFile, ({ node }) => ({ EVM_RPC_URLS: `${evmNetwork}=${node.url}` }));
+test.afterEach(({ node }) => node.behave(() => "pass"));
 test.beforeAll(async ({ chain: ownChain, market: started }) => {
   chain = ownChain;
   market = started;
@@ -132,6 +137,40 @@ describe("token-audit of an ERC-20", () => {
     expect(data.transfer).toEqual({ tested: false });
     expect(data.ids).toContain("transfer_untested");
     expect((await audited(evmNetwork, await minted(revertingToken))).transfer.tested).toBe(true);
+  });
+});
+
+/** The node behaves so when it is asked for a contract's function, and as usual otherwise. */
+function whenAsked(
+  node: RpcProxy,
+  selector: string,
+  fate: "refuse" | "over-rate-limit" | "internal-error" | "reverted",
+) {
+  node.behave((method, params) => {
+    const isIt = method === "eth_call" && (params[0] as { data: string }).data.startsWith(selector);
+    return isIt ? fate : "pass";
+  });
+}
+
+describe.each([
+  ["owner()", "0x8da5cb5b"],
+  ["paused()", "0x5c975abb"],
+])("token-audit of an ERC-20 whose %s", (_name, selector) => {
+  test.for(["refuse", "over-rate-limit", "internal-error"] as const)(
+    "the chain's node does not tell (%s) fails and costs nothing, where it would find less than there is",
+    async (fate, { node }) => {
+      const token = await chain.deploy(managedToken, [owner.address, holder.address]);
+      whenAsked(node, selector, fate);
+      const { body } = await run(market, audit.key, audit.agent.address, { network: evmNetwork, token });
+      expect(body).toMatchObject({ success: false, credits_used: 0 });
+    },
+  );
+
+  test("reverts is made: that it has no such function is what the contract says", async ({ node }) => {
+    const token = await chain.deploy(managedToken, [owner.address, holder.address]);
+    whenAsked(node, selector, "reverted");
+    const data = await audited(evmNetwork, token);
+    expect(data.owner).toBe(selector === "0x8da5cb5b" ? null : owner.address);
   });
 });
 
@@ -258,7 +297,65 @@ describe("approval-check", () => {
       { token: "hbar", spender: accounts.platform.accountId, amount: "100000000", risk: "low" },
     ]);
     expect(data.summary).toEqual({ total: 2, high: 0, medium: 1, low: 1 });
+    expect(data.complete).toBe(true);
     expect((await checked(hedera, accounts.usdcTreasury.accountId)).approvals).toEqual([]);
+  });
+
+  describe("of an account with many token allowances", () => {
+    const wallet = "0.0.5001";
+    const tokenOf = (n: number) => `0.0.${10_000 + n}`;
+
+    /** A mirror that tells so many allowances, each of another token, and holdings of the same, 100 a page. */
+    async function readMany({ allowances, holdings }: { allowances: number; holdings: number }) {
+      let requests = 0;
+      const server = await startHttpServer((request, response) => {
+        requests += 1;
+        const { pathname, searchParams } = new URL(request.url!, "http://mirror");
+        const page = Number(searchParams.get("page") ?? 0);
+        const rowsOf = (name: string, count: number, row: (n: number) => object) => {
+          const rows = Array.from({ length: Math.max(0, Math.min(100, count - page * 100)) }, (_, n) =>
+            row(page * 100 + n),
+          );
+          const next = count > (page + 1) * 100 ? `${pathname}?limit=100&page=${page + 1}` : null;
+          return { [name]: rows, links: { next } };
+        };
+        const answers: Record<string, () => object> = {
+          [`/api/v1/accounts/${wallet}`]: () => ({ account: wallet, balance: { balance: 5 } }),
+          [`/api/v1/accounts/${wallet}/allowances/tokens`]: () =>
+            rowsOf("allowances", allowances, (n) => ({ spender: "0.0.7", token_id: tokenOf(n), amount: 10 })),
+          [`/api/v1/accounts/${wallet}/tokens`]: () =>
+            rowsOf("tokens", holdings, (n) => ({ token_id: tokenOf(n), balance: n + 1 })),
+        };
+        const body = answers[pathname]?.() ?? { allowances: [], links: { next: null } };
+        response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(body));
+      });
+      const mirror = new Mirror(server.url);
+      const read = (await readHederaAllowances(mirror, wallet)) as {
+        complete: boolean;
+        approvals: Array<{ token: string; balance: string }>;
+        summary: { total: number };
+      };
+      await mirror.stop();
+      await server.stop();
+      return { ...read, requests };
+    }
+
+    test("asks the mirror page by page, and not token by token", async () => {
+      const { requests, complete, approvals, summary } = await readMany({ allowances: 450, holdings: 450 });
+      expect(summary.total).toBe(450);
+      expect(complete).toBe(true);
+      for (const { token, balance } of approvals) expect(tokenOf(Number(balance) - 1)).toBe(token);
+      expect(requests).toBeLessThan(20);
+    });
+
+    test("says that these are not all where there are more than are read, and leaves out those whose balance was not", async () => {
+      expect(await readMany({ allowances: 2_050, holdings: 100 })).toMatchObject({
+        complete: false,
+        summary: { total: 2_000 },
+      });
+      const { complete, approvals } = await readMany({ allowances: 2_000, holdings: 2_050 });
+      expect([complete, approvals.some(({ balance }) => balance === "0")]).toEqual([false, false]);
+    });
   });
 
   test("fails, tells nothing of the endpoint and costs nothing when the chain is silent", async () => {

@@ -5,10 +5,11 @@ import { newId } from "../../../marketplace/ids.ts";
 import { executeRun } from "../../../marketplace/runs/execute.ts";
 import { prepareRun } from "../../../marketplace/runs/prepare.ts";
 import { closeOverdueSideEffects, recoverLostRuns } from "../../../marketplace/runs/recover.ts";
+import { startEditingMirror } from "../../support/editing-mirror.ts";
 import { ledgerMarketTest } from "../../support/fixtures.ts";
 import { startHttpServer } from "../../support/http-server.ts";
 import { allow, type LedgerMarket, newTopic, seedLedgerCreator } from "../../support/ledger-agents.ts";
-import { balanceOf, proveLedger, run, startMarketplace, until } from "../../support/marketplace.ts";
+import { balanceOf, marketplaceContext, proveLedger, run, startMarketplace, until } from "../../support/marketplace.ts";
 import { kept, perFile } from "../../support/part.ts";
 
 const test = ledgerMarketTest().extend("jobless", perFile, async ({ market }, { onCleanup }) => {
@@ -471,6 +472,29 @@ describe("whatever the ledger does", () => {
       { key: "trial", state: "void" },
     ]);
   });
+
+  test.for([
+    ["unknown", "an order that lives long, since nodes have forgotten receipts before its end", 90, 90_000],
+    ["failed", "one that lives short", 15, 30_000],
+  ] as const)(
+    "what neither nodes nor a mirror that is behind have a record of is %s where it is of %s",
+    async ([ending, _what, validSeconds, agoMs], { market }) => {
+      const behind = await startEditingMirror(market.open.ledger.mirrorUrl);
+      behind.edits.set(`/api/v1/accounts/${market.open.accounts.operator.accountId}`, {
+        balance: { timestamp: "1.0" },
+      });
+      const env = { ...market.variables, HEDERA_MIRROR: behind.url, HEDERA_VALID_SECONDS: String(validSeconds) };
+      const context = await marketplaceContext(env);
+      const validUntil = new Date(Date.now() - agoMs);
+      const seconds = Math.floor(validUntil.getTime() / 1_000) - 2 * validSeconds;
+      const transactionIds = [`0.0.1005@${seconds}.000000001`, `0.0.1005@${seconds}.000000002`];
+      const promised = { kind: "message", receipt: {} } as const;
+      const found = await context.tools.hedera!.endingOf({ transactionIds, validUntil, promised });
+      expect(found).toMatchObject({ ending });
+      await context.stop();
+      await behind.close();
+    },
+  );
 
   test("all nodes busy: nothing happened, nothing is charged", async ({ market }) => {
     const { key, topic, agent } = await writer(market);

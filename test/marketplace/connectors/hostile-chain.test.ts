@@ -41,7 +41,7 @@ const huge = `0x${"00".repeat(6_000_000)}` as Hex;
 const yes = encodeAbiParameters([{ type: "uint256" }], [5n]);
 const symbol = encodeAbiParameters([{ type: "string" }], ["TKN"]);
 let logs: Array<{ block: bigint; rows: object[] }> = [];
-let contracts = new Map<Address, Partial<Record<"allowance" | "balanceOf" | "symbol", Hex | "reverts">>>();
+let contracts = new Map<Address, Partial<Record<"allowance" | "balanceOf" | "symbol", Hex | "reverts" | "fails">>>();
 let rangeMax = latest;
 let ranges: Array<{ from: bigint; to: bigint }> = [];
 let [underWay, underWayMax, pauseMs] = [0, 0, 0];
@@ -115,6 +115,26 @@ test("a contract without allowances is none of them, and nothing is missing then
   approved(99_001n, 21, { allowance: "reverts" });
   approved(99_001n, 23, { allowance: "0x" });
   expect(await check()).toMatchObject({ scanned: { complete: true }, summary: { total: 1 } });
+});
+
+test("an approval of a token whose balance the node does not tell is left out, and said to be missing: it is not shown as of nothing", async () => {
+  approved(99_000n, 20);
+  approved(99_001n, 21, { balanceOf: "fails" });
+  approved(99_002n, 22, { balanceOf: huge });
+  expect(await check()).toMatchObject({
+    scanned: { complete: false },
+    approvals: [{ token: address(20), balance: "5" }],
+    summary: { total: 1 },
+  });
+});
+
+test("a token without balances has none, and nothing is missing then", async () => {
+  approved(99_000n, 20, { balanceOf: "reverts" });
+  approved(99_001n, 21, { balanceOf: "0x" });
+  expect(await check()).toMatchObject({
+    scanned: { complete: true },
+    approvals: [{ balance: "0" }, { balance: "0" }],
+  });
 });
 
 test("strangers' tokens are read a few at a time", async () => {
@@ -192,6 +212,7 @@ function resultOf(method: string, asked: Asked | undefined): unknown {
     asked.data.slice(0, 10)
   ];
   const answer = called?.[name as "symbol"] ?? "0x";
+  if (answer === "fails") return new Error("over rate limit");
   return answer === "reverts" ? new Error("execution reverted") : answer;
 }
 

@@ -6,9 +6,12 @@ import { addPayoutWallet } from "../../../marketplace/accounts/payout-wallets.ts
 import { createKey } from "../../../marketplace/api-keys/create.ts";
 import { credits } from "../../../marketplace/credits/amount.ts";
 import { grant } from "../../../marketplace/credits/ledger.ts";
+import { prepareRun } from "../../../marketplace/runs/prepare.ts";
+import { runOnce } from "../../../marketplace/runs/run.ts";
+import { inTransaction } from "../../../shared/postgres.ts";
 import { ledgerMarketTest } from "../../support/fixtures.ts";
 import { allow, type LedgerMarket, seedLedgerCreator } from "../../support/ledger-agents.ts";
-import { balanceOf, call, proveLedger, run, seedMarket, spendable } from "../../support/marketplace.ts";
+import { balanceOf, call, proveLedger, run, seedMarket, spendable, until } from "../../support/marketplace.ts";
 import { part, perFile } from "../../support/part.ts";
 
 const test = ledgerMarketTest()
@@ -183,6 +186,7 @@ describe("x-reward", () => {
   test.for<[string, string, Parameters<MockX["injectFault"]>[0] | object, number]>([
     ["is no link to a post", "https://evil.example.com/x/status/1", {}, 400],
     ["is not there", "99", {}, 422],
+    ["is one that X calls no post", "", { status: 400 }, 422],
     ["cannot be read now: X is busy", "", { status: 429 }, 503],
     ["cannot be read now: X fails", "", { status: 503 }, 503],
     ["cannot be read now: X hangs up", "", { hangUp: true }, 503],
@@ -195,6 +199,22 @@ describe("x-reward", () => {
     expect(await rewards()).toEqual([]);
   });
 });
+
+test.for(["0", "9223372036854775808", "9999999999999999999", "https://x.com/i/status/0"])(
+  "a post that cannot be, %s, is refused by name before X is asked",
+  async (post, { x, market }) => {
+    const agent = {
+      connector: "x-reward-credits",
+      fields,
+      settings: { amount: 20, per_day_max: 20, budget: 20, rule: {} },
+    };
+    const seeded = await seedMarket(market.context, { agent });
+    const asked = x.requests();
+    const answer = await run(market, seeded.key, seeded.agent.address, { post });
+    expect(answer).toMatchObject({ status: 422, body: { field: "post", charged: false } });
+    expect(x.requests()).toBe(asked);
+  },
+);
 
 describe("x-reward-credits", () => {
   const settings = { amount: 20, per_day_max: 1_000, budget: 1_000, rule: {} };
@@ -248,6 +268,49 @@ describe("x-reward-credits", () => {
       expect(await spendable(market.context, creator)).toBe(creatorCredits - 60);
       expect(await spendable(market.context, buyer)).toBe(100 + 60 - 15);
     }
+  });
+
+  test("a reward that is being committed when the time limit comes is charged for: the run is not refunded", async ({
+    x,
+    market,
+  }) => {
+    const { agent, buyer, creator } = await campaign(market);
+    const { db } = market.context;
+    const input = { post: newPost(x, `thanks, reward:${buyer.handle}`).id };
+    const prepare = async () => {
+      const prepared = await prepareRun(market.context, agent.address, input);
+      return { ...prepared, runnable: { ...prepared.runnable, timeLimitMs: 5_000 } };
+    };
+    const lock = 20_261_126;
+    await db.query(
+      `create function hold_commit() returns trigger language plpgsql set lock_timeout = 0 as $$
+         begin perform pg_advisory_xact_lock(${lock}); return null; end $$;
+       create constraint trigger hold_commit after insert on effects deferrable initially deferred
+         for each row execute function hold_commit()`,
+    );
+    const isReleasing = async () => {
+      const { rowCount } = await db.query(
+        `select from pg_stat_activity where datname = current_database() and wait_event in ('transactionid', 'tuple')
+           and query like '%runs%' and query not like '%set lease_until%'`,
+      );
+      return rowCount !== 0;
+    };
+    const started = await inTransaction(db, async (tx) => {
+      await tx.query("set local idle_in_transaction_session_timeout = 0");
+      await tx.query("select pg_advisory_xact_lock($1)", [lock]);
+      const running = runOnce(market.context, { accountId: buyer.id }, { agent: agent.address, input }, prepare);
+      await Promise.race([until(isReleasing), running]);
+      return [running];
+    }).finally(() => db.query("drop function hold_commit cascade"));
+    const { result } = await started[0]!;
+    expect(result).toMatchObject({ success: false, error: expect.stringContaining("not known yet") });
+    await db.query("update runs set lease_until = now() - interval '1 second' where id = $1", [result.run_id]);
+    const ended = async () => (await db.query("select state from runs where id = $1", [result.run_id])).rows[0].state;
+    await until(async () => (await ended()) !== "running");
+    expect(await ended()).toBe("succeeded");
+    const { rows } = await db.query("select kind from postings where run_id = $1 order by kind", [result.run_id]);
+    expect(rows.map(({ kind }) => kind)).toEqual(["capture", "hold", "reward"]);
+    expect([await spendable(market.context, buyer), await spendable(market.context, creator)]).toEqual([115, 480]);
   });
 
   test.for<[string, (handle: string) => string]>([

@@ -37,6 +37,7 @@ describe("a run through a tool", () => {
       credits_used: 5,
       credits_remaining: 95,
       receipt: null,
+      stand_in: true,
     });
     const [second, first] = await historyOf(market, key);
     expect(first).toMatchObject({ run_id: answer._meta?.run_id, state: "succeeded", credits_used: 5 });

@@ -65,9 +65,18 @@ class Keeper implements OAuthClientProvider {
 const fields = { name: "Paper Desk", scope: "own_agents", rate_limit_per_minute: "30", max_credits_per_day: "12" };
 const pathOf = (url: URL | string) => String(url).replace(market.url, "");
 
+let asking = 0;
+
+/** Each time from another address, so that limits of one are not met. */
+async function follow(asked: URL) {
+  const headers = { "x-forwarded-for": `10.5.${asking++}.1`, accept: "text/html" };
+  const answer = await fetch(asked, { headers, redirect: "manual" });
+  return { status: answer.status, location: answer.headers.get("location"), html: await answer.text() };
+}
+
 /** The person follows the client's address, reads the page and allows it. */
 async function allow(asked: URL, more: Record<string, string> = {}): Promise<URL> {
-  const { location } = await person.get(pathOf(asked));
+  const { location } = await follow(asked);
   const answer = await person.post(location ?? "", { ...fields, ...more, act: "allow" });
   return new URL(answer.location ?? "");
 }
@@ -122,8 +131,8 @@ async function newCode() {
   return { grant_type: "authorization_code", client_id, code, code_verifier, redirect_uri: callback };
 }
 const renewal = (client_id: string, refresh_token = "") => ({ grant_type: "refresh_token", client_id, refresh_token });
-const listWith = (token: string) =>
-  fetch(`${market.url}/api/mcp`, {
+const listWith = (token: string, path = "/api/mcp") =>
+  fetch(market.url + path, {
     method: "POST",
     headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
     body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/list" }),
@@ -188,7 +197,7 @@ describe("a code", () => {
     ["with another verifier", { code_verifier: "x".repeat(43) }, "invalid_grant"],
     ["without one", { code_verifier: "" }, "invalid_request"],
     ["from another redirect address", { redirect_uri: "http://127.0.0.1:10/callback" }, "invalid_grant"],
-    ["by another client", { client_id: "cli_another" }, "invalid_grant"],
+    ["by a client that is none", { client_id: "cli_another" }, "invalid_client"],
     ["for another resource", { resource: "https://elsewhere.example/mcp" }, "invalid_target"],
     ["by a grant that is none", { grant_type: "password" }, "unsupported_grant_type"],
   ])("buys nothing %s", async (_what, wrong, error) => {
@@ -201,10 +210,56 @@ test("what tokens are renewed with is good once: used again, by whomever, it end
   const first = (await askToken(shown)).body;
   const second = (await askToken(renewal(shown.client_id, first.refresh_token))).body;
   expect((await listWith(second.access_token)).status).toBe(200);
-  expect((await askToken(renewal("cli_another", second.refresh_token))).body.error).toBe("invalid_grant");
+  const another = (await register()).body.client_id;
+  expect((await askToken(renewal(another, second.refresh_token))).body.error).toBe("invalid_grant");
   expect((await askToken(renewal(shown.client_id, first.refresh_token))).body.error).toBe("invalid_grant");
   expect((await listWith(second.access_token)).status).toBe(401);
   expect((await askToken(renewal(shown.client_id, second.refresh_token))).body.error).toBe("invalid_grant");
+});
+
+const registrationEnd = async (client: string) =>
+  (await market.context.db.query("select expires_at from oauth_clients where id = $1", [client])).rows[0]?.expires_at;
+const endRegistration = (client: string) =>
+  market.context.db.query("update oauth_clients set expires_at = now() - interval '1 day' where id = $1", [client]);
+
+test("a client that is forgotten and whose token is no good is told to register anew; one that is known, that its token is no good", async () => {
+  const shown = await newCode();
+  const { refresh_token } = (await askToken(shown)).body;
+  await market.context.db.query("update api_keys set revoked_at = now() where client = $1", [shown.client_id]);
+  const errors = async () => {
+    const asked = [shown.client_id, "cli_none"].flatMap((id) => [
+      askToken(renewal(id, refresh_token)),
+      askToken(renewal(id, "amr_none")),
+      askToken({ ...shown, client_id: id, code: "amc_none" }),
+    ]);
+    return (await Promise.all(asked)).map(({ status, body }) => [status, body.error]);
+  };
+  const [known, unknown] = [Array(3).fill([400, "invalid_grant"]), Array(3).fill([400, "invalid_client"])];
+  expect(await errors()).toEqual([...known, ...unknown]);
+  await endRegistration(shown.client_id);
+  expect(await errors()).toEqual([...unknown, ...unknown]);
+});
+
+test("a client that renews its tokens stays registered, and renews them although its registration is over", async () => {
+  const shown = await newCode();
+  const first = (await askToken(shown)).body;
+  await endRegistration(shown.client_id);
+  const second = await askToken(renewal(shown.client_id, first.refresh_token));
+  expect(second.status).toBe(200);
+  const keptDays = (+(await registrationEnd(shown.client_id)) - Date.now()) / 86_400_000;
+  expect(keptDays).toBeGreaterThan(89);
+  await market.context.db.query("delete from oauth_clients where id = $1", [shown.client_id]);
+  expect((await askToken(renewal(shown.client_id, second.body.refresh_token))).status).toBe(200);
+});
+
+test.each(["/api/mcp/", "/API/mcp", "/api/MCP/"])("the tool server is also at %s, for clients too", async (path) => {
+  const { access_token } = (await askToken(await newCode())).body;
+  expect((await listWith(access_token, path)).status).toBe(200);
+  const refused = await listWith("amt_none", path);
+  expect(refused.status).toBe(401);
+  expect(refused.headers.get("www-authenticate")).toContain(
+    `resource_metadata="${market.url}/.well-known/oauth-protected-resource/api/mcp"`,
+  );
 });
 
 test("a client gives back what it was allowed", async () => {
@@ -227,10 +282,58 @@ describe("a request for access", () => {
       addressFor("https://127.0.0.1/client.json", "v"),
       addressFor("https://metadata.google.internal/client.json", "v"),
       addressFor(client_id, "v", { redirect_uri: `${callback}/more` }),
-      addressFor(client_id, "v", { redirect_uri: "http://127.0.0.1:10/callback" }),
       addressFor(client_id, "v", { redirect_uri: "https://evil.example/callback" }),
     ]) {
       expect(await person.get(pathOf(address))).toMatchObject({ status: 400, location: null });
+    }
+  });
+
+  test.each([
+    ["http://127.0.0.1/callback", "http://127.0.0.1:41001/callback"],
+    ["http://127.0.0.1:9/callback?of=it", "http://127.0.0.1:41001/callback?of=it"],
+    ["http://127.0.0.1:9/callback", "http://127.0.0.1/callback"],
+    ["http://localhost/callback", "http://localhost:41001/callback"],
+    ["http://[::1]:9/callback", "http://[::1]:41001/callback"],
+  ])(
+    "of a client registered at %s is answered at %s, whichever port of the machine was free",
+    async (at, redirect_uri) => {
+      const { client_id } = (await register({ redirect_uris: [at] })).body;
+      const code_verifier = randomBytes(32).toString("base64url");
+      const asked = addressFor(client_id, code_verifier, { redirect_uri });
+      const { location } = await follow(asked);
+      expect((await person.get(location ?? "")).html).toContain(new URL(redirect_uri).host);
+      const back = await allow(asked);
+      expect(back.href.startsWith(redirect_uri)).toBe(true);
+      const code = back.searchParams.get("code") ?? "";
+      const shown = { grant_type: "authorization_code", client_id, code, code_verifier };
+      expect((await askToken({ ...shown, redirect_uri: at })).body.error).toBe("invalid_grant");
+      expect((await askToken({ ...shown, redirect_uri })).status).toBe(200);
+    },
+  );
+
+  test("of a port of the machine leads nowhere else: no other path, host, scheme or name, and no other port of a website", async () => {
+    const redirect_uris = ["http://127.0.0.1/callback", "https://client.example/callback", "cursor://a.b/callback"];
+    const { client_id } = (await register({ redirect_uris })).body;
+    for (const redirect_uri of [
+      "http://127.0.0.1:41001/",
+      "http://127.0.0.1:41001/callback/",
+      "http://127.0.0.1:41001/callback?more",
+      "http://127.0.0.1:41001/callback#more",
+      "http://127.0.0.1:41001/callback#",
+      "http://localhost:41001/callback",
+      "http://[::1]:41001/callback",
+      "http://127.0.0.2:41001/callback",
+      "http://127.0.0.1:41001@evil.example/callback",
+      "http://me@127.0.0.1:41001/callback",
+      "http://me:secret@127.0.0.1:41001/callback",
+      "http://127.0.0.1:99999/callback",
+      "https://127.0.0.1:41001/callback",
+      "https://client.example:8443/callback",
+      "cursor://a.b:41001/callback",
+    ]) {
+      const answer = await follow(addressFor(client_id, "v".repeat(43), { redirect_uri }));
+      expect([answer.status, answer.location], redirect_uri).toEqual([400, null]);
+      expect(answer.html).toContain("none that the client registered");
     }
   });
 
