@@ -27,7 +27,7 @@ function jobsOf(context: Context): readonly MarketplaceJob[] {
     { name: "delete old runs", everyMs: leaseEveryMs, run: () => deleteOldRuns(context) },
     { name: "delete delivered results", everyMs: minuteMs, run: () => deleteDeliveredResults(db) },
     { name: "delete unpaid results", everyMs: minuteMs, run: () => deleteUnpaidResults(db) },
-    { name: "credit abandoned purchases", everyMs: 5_000, run: () => creditAbandonedPurchases(context) },
+    { name: "credit abandoned purchases", everyMs: 5_000, run: creditAbandonedPurchases(context) },
     {
       name: "send credit alerts",
       everyMs: minuteMs,

@@ -165,7 +165,10 @@ function aboutEndpoint({ db }: Needs): Endpoint {
 }
 
 const closeRequest = handleRequest.extend({
-  give_up_credits: z.boolean().default(false).describe("Credits that are left, spendable or earned, are lost."),
+  give_up_credits: z
+    .boolean()
+    .default(false)
+    .describe("Credits that are left, spendable, set aside or earned, are lost."),
 });
 
 function closingEndpoint({ db }: Needs): Endpoint {

@@ -34,11 +34,11 @@ export const sessionShape = z
 
 export const closingShape = z
   .object({
-    credits: wholeCredits,
+    credits: wholeCredits.describe("The balance, and what is set aside of it for its agents' models."),
     earned_credits: wholeCredits,
-    held_credits: wholeCredits.describe("Of runs under way."),
-    runs_under_way: z.int(),
-    calls_owed: z.int().describe("Calls of its agents that wallets paid for and that have no result yet."),
+    held_credits: wholeCredits.describe("Of its own runs under way."),
+    runs_under_way: z.int().describe("Its own, and those of its agents."),
+    calls_owed: z.int().describe("Calls of its agents that wallets paid for and whose buyers have no result yet."),
     purchases_under_way: z.int().describe("Credits that were paid for and have not come."),
     live_agents: z.int(),
     drafts: z.int().describe("Of agents, kept and not published."),

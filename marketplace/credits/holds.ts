@@ -1,11 +1,11 @@
-import type { Queryable } from "../../shared/postgres.ts";
+import { type Database, inTransaction, type Queryable } from "../../shared/postgres.ts";
 import type { AccountId, AgentId, KeyId, RunId } from "../ids.ts";
 import { type Credits, credits } from "./amount.ts";
 
 /*
  * With ledger.ts the only writer of balances: what a run's price goes through. Every function is one statement, so one transaction and
- * one round trip; only the buyer's balance and a capped key's day are locked, in this order; the creator's and the platform's legs are
- * appended.
+ * one round trip, except a release that waits for its run; only the buyer's balance and a capped key's day are locked, in this order,
+ * and before them the run that is released; the creator's and the platform's legs are appended.
  */
 
 /** Starts a run and sets its price aside. Unless the outcome is `held`, nothing has happened. */
@@ -124,22 +124,38 @@ const noModel = "model as (select 0::bigint as paid)";
 
 /**
  * Ends a run that failed and gives the buyer everything back; what its model cost stays with the creator if it was
- * borne. With `onlyIfLapsed` the run is left alone as long
- * as its lease is kept, and where it has begun something that cannot be taken back.
+ * borne. Leaves a run alone that has begun something that cannot be taken back: its `state` stays `running`, for the recovery
+ * to end. With `onlyIfLapsed` also as long as its lease is kept.
  */
-export async function release(db: Queryable, run: Released): Promise<Resolved> {
-  const { rows } = await db.query({
+export async function release(db: Database, run: Released): Promise<Resolved> {
+  const remaining = run.onlyIfLapsed
+    ? await releaseNow(db, run)
+    : await inTransaction(db, (tx) => releaseNext(tx, run));
+  return remaining === undefined
+    ? readResolved(db, run.id)
+    : { endedHere: true, state: run.state, creditsRemaining: credits(remaining) };
+}
+
+/** What is begun is written down by a transaction that has locked the run: once that has ended, the next statement sees it. */
+async function releaseNext(tx: Queryable, run: Released): Promise<bigint | undefined> {
+  await tx.query({ name: "lock run", text: "select from runs where id = $1 for no key update", values: [run.id] });
+  return releaseNow(tx, run);
+}
+
+/** What the buyer has then; undefined where nothing was released. */
+async function releaseNow(db: Queryable, run: Released): Promise<bigint | undefined> {
+  const { rows } = await db.query<{ credits_remaining: bigint }>({
     name: "release",
     text: `
       with buyer as (
         select b.spendable from runs r join balances b using (account_id)
-        where r.id = $1 and r.rail = 'credits' and r.state = 'running' and (not $4 or ${isAbandoned("r")})
+        where r.id = $1 and r.rail = 'credits' and r.state = 'running' and ${canBeReleased("r")}
         for update of b
       ), done as (
         update runs set state = $2, error = $3, finished_at = now(), lease_until = null,
           credits_remaining = buyer.spendable + price_credits
         from buyer
-        where id = $1 and rail = 'credits' and state = 'running' and (not $4 or ${isAbandoned("runs")})
+        where id = $1 and rail = 'credits' and state = 'running' and ${canBeReleased("runs")}
         returning id, account_id, key_id, price_credits, credits_remaining, created_at
       ), refunded as (
         update balances set spendable = spendable + price_credits from done
@@ -161,18 +177,21 @@ export async function release(db: Queryable, run: Released): Promise<Resolved> {
       select credits_remaining from done`,
     values: [run.id, run.state, run.error, run.onlyIfLapsed ?? false, run.modelBorne ?? true],
   });
-  return rows[0]
-    ? { endedHere: true, state: run.state, creditsRemaining: credits(rows[0].credits_remaining) }
-    : readResolved(db, run.id);
+  return rows[0]?.credits_remaining;
 }
+
+const canBeReleased = (run: string) => `${hasBegunNothing(run)} and (not $4 or ${run}.lease_until < now())`;
 
 /**
  * Of a row of runs. An effect begun before this statement is seen by it; one that begins meanwhile has moved the lease on, on the
  * row that both lock.
  */
 export function isAbandoned(run: string): string {
-  return `${run}.lease_until < now() and not exists (
-    select from effects e where e.run_id = ${run}.id and e.state <> 'void')`;
+  return `${run}.lease_until < now() and ${hasBegunNothing(run)}`;
+}
+
+function hasBegunNothing(run: string): string {
+  return `not exists (select from effects e where e.run_id = ${run}.id and e.state <> 'void')`;
 }
 
 async function readResolved(db: Queryable, id: RunId): Promise<Resolved> {

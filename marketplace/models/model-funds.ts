@@ -83,7 +83,11 @@ export class ModelFunds {
     if (cost === 0n) return undefined;
     const stillShort = !claim.covered && this.#refused.has(agent.id) ? await this.#look(agent.id, cost) : undefined;
     if (stillShort) throw this.#refusal(agent, stillShort);
-    const outcome = await this.#claim({ ...claim, agentId: agent.id, cost });
+    const outcome = await this.#claim({ ...claim, agentId: agent.id, cost }).catch(async (error: unknown) => {
+      // It may have been written and its answer lost.
+      await this.#endOrTell({ runId: claim.runId, borne: false });
+      throw error;
+    });
     if (outcome === "insufficient" || outcome === "over_cap") return outcome;
     if (outcome === "failures" || outcome === "crowd") throw buyerRefusal(outcome);
     if (outcome !== "ok") {
@@ -120,10 +124,12 @@ export class ModelFunds {
 
   /** Ends a claim that no statement of the ledger ends. Until it is written the call counts as borne. */
   async end(runId: RunId, charge: ModelCharge | undefined): Promise<void> {
-    if (!charge) return;
-    await this.#end({ runId, borne: charge.borne }).catch((error) =>
-      this.#needs.events.claimNotEnded({ runId, error }),
-    );
+    if (charge) await this.#endOrTell({ runId, borne: charge.borne });
+  }
+
+  async #endOrTell(ended: Ended): Promise<void> {
+    const { runId } = ended;
+    await this.#end(ended).catch((error) => this.#needs.events.claimNotEnded({ runId, error }));
   }
 
   /**

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Request, Response } from "express";
 import { z } from "zod";
 import { forEvery } from "../../shared/for-every.ts";
@@ -8,6 +9,7 @@ import type { Config } from "../config.ts";
 import type { AccountId } from "../ids.ts";
 import { parse } from "../parse.ts";
 import { answerPayment, answerQuote, type PaymentNeeds } from "./http-transport.ts";
+import type { AbandonedCall } from "./paid-calls/paid-call.ts";
 import { type ProcessNeeds, resume } from "./paid-calls/process.ts";
 import type { CreditPurchase } from "./paid-calls/redemption.ts";
 import { readPaymentHeader } from "./payment-payload.ts";
@@ -40,15 +42,45 @@ const readPurchase = async (response: Response) =>
 export type PurchaseNeeds = PaymentNeeds & { readonly config: Pick<Config, "publicUrl" | "platformWallets"> };
 
 /**
- * Credits what was paid for by buyers who did not come back: between the settlement and the crediting anything may have
- * happened.
+ * The job that credits what was paid for by buyers who did not come back: between the settlement and the crediting anything may
+ * have happened. Networks wait for none of each other: one whose payments take long goes on while the next rounds look after the rest.
  */
-export async function creditAbandonedPurchases(context: ProcessNeeds): Promise<void> {
-  await forEvery(await context.paidCalls.findAbandoned(20), (call) => {
-    const [, accountId, bought] = call.product.split(":") as [string, AccountId, string];
-    return resume(context, purchaseWork(accountId, Number(bought)), call);
-  });
+export function creditAbandonedPurchases(context: ProcessNeeds): (stopping: AbortSignal) => Promise<void> {
+  const busy = new Set<string>();
+  const creditAll = async (network: string, calls: readonly AbandonedCall[], stopping: AbortSignal) => {
+    busy.add(network);
+    try {
+      await forEvery(calls.slice(0, callsPerNetwork), (call) => credit(context, call, stopping));
+    } finally {
+      busy.delete(network);
+    }
+  };
+  return async (stopping) => {
+    const waiting = byNetwork(await context.paidCalls.findAbandoned(callsPerRound));
+    const free = [...waiting].filter(([network]) => !busy.has(network)).slice(0, networksAtOnce - busy.size);
+    const round = Promise.all(free.map(([network, calls]) => creditAll(network, calls, stopping)));
+    const isOver = await Promise.race([round.then(() => true), sleep(roundMs, false, { ref: false })]);
+    if (!isOver) context.backgroundWork.detach(round);
+  };
 }
+
+async function credit(context: ProcessNeeds, call: AbandonedCall, stopping: AbortSignal): Promise<void> {
+  if (stopping.aborted) return;
+  const [, accountId, bought] = call.product.split(":") as [string, AccountId, string];
+  await resume(context, purchaseWork(accountId, Number(bought)), call);
+}
+
+function byNetwork(calls: readonly AbandonedCall[]): ReadonlyMap<string, readonly AbandonedCall[]> {
+  const grouped = new Map<string, AbandonedCall[]>();
+  for (const call of calls) grouped.set(call.id.network, [...(grouped.get(call.id.network) ?? []), call]);
+  return grouped;
+}
+
+const callsPerNetwork = 20;
+/** Those of networks that are busy are among them. */
+const callsPerRound = 200;
+const networksAtOnce = 8;
+const roundMs = 5_000;
 
 /** The same on both routes, with the URL of the one for programs: an offer that a catalogue lists is for those. */
 function purchaseOffer({ config }: PurchaseNeeds, accountId: AccountId, bought: number): Offer {

@@ -102,7 +102,7 @@ export type Outcome =
       readonly refusal?: RefusalError;
     };
 
-const unknownText =
+export const unknownText =
   "It is not known yet whether this was done on the chain. Do not run it again: the run is charged when it turns out " +
   "that it was done, and refunded when it was not.";
 

@@ -1,5 +1,5 @@
 import { forEvery } from "../../shared/for-every.ts";
-import { isDatabaseAway, type Queryable } from "../../shared/postgres.ts";
+import { type Database, isDatabaseAway, type Queryable } from "../../shared/postgres.ts";
 import type { Config } from "../config.ts";
 import type { Tools } from "../connectors/connector.ts";
 import { ConnectorError, OutcomeUnknownError } from "../connectors/result.ts";
@@ -63,7 +63,7 @@ export async function deleteOldRuns({ db }: Pick<Needs, "db">): Promise<void> {
 }
 
 interface Needs {
-  readonly db: Queryable;
+  readonly db: Database;
   readonly events: Events;
   readonly tools: Pick<Tools, "sideEffects" | "hedera">;
   readonly config: Pick<Config, "platformFeeBasisPoints">;
@@ -104,7 +104,7 @@ async function outcomeOf(tools: Needs["tools"], effect: SideEffect): Promise<Out
   }
 }
 
-async function releaseLost(db: Queryable, id: RunId): Promise<boolean> {
+async function releaseLost(db: Database, id: RunId): Promise<boolean> {
   const error = "The service was interrupted while the agent ran.";
   const { endedHere } = await release(db, { id, state: "lost", error, onlyIfLapsed: true });
   return endedHere;

@@ -17,7 +17,7 @@ import type { ModelCharge } from "../models/model-charge.ts";
 import type { ModelBuyer } from "../models/model-claims.ts";
 import type { ModelFunds } from "../models/model-funds.ts";
 import type { AskedRun, Buyer, RunAnswer, RunResult } from "./asked-run.ts";
-import { type ExecuteNeeds, executeRun, type Outcome } from "./execute.ts";
+import { type ExecuteNeeds, executeRun, type Outcome, unknownText } from "./execute.ts";
 import {
   findReplay,
   findReplayOfStarting,
@@ -227,6 +227,8 @@ async function finishRun(
       await context.modelFunds.noteUnpaid(runId, prepared.runnable, modelBuyerOf(buyer));
     }
     const resolved = await resolve(context, { runId, modelCharge }, prepared, outcome);
+    // The time limit came while it was written down what cannot be taken back.
+    if (resolved.state === "running") return await unresolved(context, buyer, runId, unknownText);
     context.events.runEnded({ runId, agent: prepared.runnable.address, state: resolved.state });
     return resultOf(runId, prepared, outcome, resolved);
   } finally {

@@ -152,6 +152,61 @@ describe("buying credits", () => {
     await proveLedger(paid.marketplace.context);
   });
 
+  test("purchases on a network whose facilitator does not answer keep none on another waiting", async ({
+    balance,
+    paid,
+    buy,
+  }) => {
+    const before = await balance();
+    paid.toFacilitator.behave((path) => (path === "/settle" ? "lose-answer" : "pass"));
+    for (const credits of [2, 3, 4]) {
+      expect((await buy(credits, await payQuote(paid, "hedera", await buy(credits)))).status).toBe(503);
+    }
+    let losesSettlements = true;
+    paid.toFacilitator.behave((path, body) => {
+      if (body.includes('"hedera:testnet"')) return "hold";
+      return losesSettlements && path === "/settle" ? "lose-answer" : "pass";
+    });
+    try {
+      // Credited before it was held, or held.
+      await until(async () => paid.toFacilitator.held() > 0 || (await balance()) === before + 9);
+      expect(paid.toFacilitator.held()).toBeGreaterThan(0);
+      const between = await balance();
+      const proof = await payQuote(paid, "evm", await buy(31));
+      expect((await buy(31, proof)).status).toBe(503);
+      losesSettlements = false;
+      await expect.poll(balance, { timeout: 20_000 }).toBe(between + 31);
+    } finally {
+      paid.toFacilitator.behave(() => "pass");
+    }
+    await expect.poll(balance).toBe(before + 9 + 31);
+    await proveLedger(paid.marketplace.context);
+  });
+
+  test("older purchases on a network that is offered no more keep no later one waiting", async ({
+    balance,
+    paid,
+    buy,
+  }) => {
+    const { db } = paid.marketplace.context;
+    const before = await balance();
+    await db.query(`
+      insert into paid_calls (network, payment_key, product, call_digest, requirements, proof, run_id, updated_at)
+      select 'eip155:424242', 'gone' || n, 'credits:none:1', '', '{}',
+        '{"paymentPayload": {"x402Version": 2, "accepted": {"network": "eip155:424242"}, "payload": {}}}', 'run_none',
+        now() - interval '1 hour'
+      from generate_series(1, 210) n`);
+    try {
+      paid.toFacilitator.behave((path) => (path === "/settle" ? "lose-answer" : "pass"));
+      const proof = await payQuote(paid, "evm", await buy(37));
+      expect((await buy(37, proof)).status).toBe(503);
+      paid.toFacilitator.behave(() => "pass");
+      await expect.poll(balance, { timeout: 20_000 }).toBe(before + 37);
+    } finally {
+      await db.query("delete from paid_calls where network = 'eip155:424242'");
+    }
+  });
+
   describe("for an account that is closed meanwhile", () => {
     const path = "/api/account/credits/purchase";
     /** A new account that has signed a payment for so many credits, to post. */

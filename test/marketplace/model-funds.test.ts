@@ -6,6 +6,7 @@ import { grant } from "../../marketplace/credits/ledger.ts";
 import { setModelBudget } from "../../marketplace/models/budget.ts";
 import { settleModelDays } from "../../marketplace/models/model-claims.ts";
 import { inTransaction } from "../../shared/postgres.ts";
+import { startCutProxy } from "../support/cut-proxy.ts";
 import { marketTest } from "../support/fixtures.ts";
 import {
   type Answer,
@@ -369,6 +370,50 @@ test("a copy killed in the middle of its runs leaves books that agree, and what 
   // Runs that no buyer's credits are held for are counted out once no process can be running them any more.
   await market.context.db.query("update model_claims set claimed_at = claimed_at - interval '1 hour'");
   expect(await leftOf(market, free)).toBe(44);
+});
+
+test("a claim whose answer was lost on its way from the database costs the creator nothing, on either rail", async ({
+  market,
+}) => {
+  const { db } = market.context;
+  const proxy = await startCutProxy(market.databaseUrl);
+  const { host } = new URL(proxy.url);
+  const databaseUrl = Object.assign(new URL(market.databaseUrl), { host }).href;
+  const far = await startMarketplace({ databaseUrl, model, env, jobs: false });
+  // The answer to a claim is the one with a column of this name and "ok": once it comes, the claim is committed.
+  let lost = 0;
+  const loseNextAnswer = () => {
+    const before = lost;
+    proxy.behave((bytes) => {
+      if (lost > before || !(bytes.includes("outcome\0") && bytes.includes("\x02ok"))) return "pass";
+      lost += 1;
+      return "cut";
+    });
+  };
+  try {
+    for (const price of [0, 10]) {
+      const seeded = await creator(market, 10, price);
+      const claimed = async () => {
+        const { rows } = await db.query("select from model_claims where agent_id = $1", [seeded.agent.agentId]);
+        return rows.length;
+      };
+      const ask = () =>
+        price === 0
+          ? anonymously(market, seeded.agent.address, 0, far.url)
+          : run(far, seeded.key, seeded.agent.address);
+      loseNextAnswer();
+      const refused = await ask();
+      expect({ price, lost, status: refused.status, text: refused.text }).toMatchObject({ status: 503 });
+      expect([await claimed(), await balanceOf(market, seeded.key)]).toMatchObject([0, { credits: 1_000 }]);
+      await db.query("update model_claims set claimed_at = claimed_at - interval '1 hour'");
+      expect(await leftOf(market, seeded)).toBe(10);
+      expect((await ask()).status).toBe(200);
+    }
+    expect(lost).toBe(2);
+  } finally {
+    await far.stop();
+    await proxy.stop();
+  }
 });
 
 test("a day that is over is closed: what was borne is spent, the rest is back", async ({ market }) => {

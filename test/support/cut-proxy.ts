@@ -8,7 +8,7 @@ export type AnswerFate = "pass" | "stall" | "cut";
 export async function startCutProxy(upstream: string): Promise<CutProxy> {
   const { hostname, port } = new URL(upstream);
   const open = new Set<Socket>();
-  let fateOf: () => AnswerFate = () => "pass";
+  let fateOf: (bytes: Buffer) => AnswerFate = () => "pass";
   const cut = () => {
     for (const socket of open) socket.destroy();
     open.clear();
@@ -26,7 +26,7 @@ export async function startCutProxy(upstream: string): Promise<CutProxy> {
     }
     client.pipe(service);
     service.on("data", (bytes) => {
-      const fate = fateOf();
+      const fate = fateOf(bytes);
       if (fate === "cut") client.destroy();
       else if (fate === "pass") client.write(bytes);
     });
@@ -51,6 +51,6 @@ export interface CutProxy {
   /** Cuts every connection that is open. */
   cut(): void;
   /** Asked about each piece of an answer. */
-  behave(rule: () => AnswerFate): void;
+  behave(rule: (bytes: Buffer) => AnswerFate): void;
   stop(): Promise<void>;
 }

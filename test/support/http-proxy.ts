@@ -4,7 +4,7 @@ import type { Fate } from "./rpc-proxy.ts";
 
 /** A proxy between a service and one it calls, which misbehaves as told: by path, request after request. */
 export async function startHttpProxy(upstream: string): Promise<HttpProxy> {
-  let fateOf: (path: string) => Fate = () => "pass";
+  let fateOf: (path: string, body: string) => Fate = () => "pass";
   const held: Array<() => void> = [];
   const behave: HttpProxy["behave"] = (rule) => {
     fateOf = rule;
@@ -13,7 +13,7 @@ export async function startHttpProxy(upstream: string): Promise<HttpProxy> {
   const server = await startHttpServer(async (request, response) => {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk);
-    const fate = fateOf(request.url ?? "");
+    const fate = fateOf(request.url ?? "", Buffer.concat(chunks).toString());
     if (fate === "lose-call") return void request.socket.destroy();
     if (fate === "hold") await new Promise<void>((resolve) => held.push(resolve));
     const answer = await fetch(`${upstream}${request.url}`, {
@@ -40,7 +40,7 @@ const traceOf = ({ traceparent }: IncomingHttpHeaders) =>
 
 export interface HttpProxy {
   readonly url: string;
-  behave(rule: (path: string) => Fate): void;
+  behave(rule: (path: string, body: string) => Fate): void;
   /** How many requests it keeps. */
   held(): number;
   stop(): Promise<void>;

@@ -48,10 +48,11 @@ export async function processCall(context: ProcessNeeds, work: Work, leased: Lea
 /** Goes on with a call whose buyer has not come back, unless a post holds its lease; its result waits for the buyer. */
 export async function resume(context: ProcessNeeds, bought: PaidWork, call: AbandonedCall): Promise<void> {
   const { id, requirements } = call;
-  const payload = parsePaymentPayload(call.paymentPayload, "The payment");
-  if (typeof payload === "string" || !payload.payment) return;
   const leased = await context.paidCalls.acquireLease(id, newId("run"), "crediting");
   if (!leased) return;
+  const payload = parsePaymentPayload(call.paymentPayload, "The payment");
+  // Of a network that is offered no more: until the lease lapses it is not looked at again.
+  if (typeof payload === "string" || !payload.payment) return;
   const { payment } = payload;
   await processCall(context, { bought, payload, requirements, payment, id, isHolder: false, holdIds: [] }, leased);
 }
