@@ -57,7 +57,10 @@ export const inputRefusals = (field: string): Answers => ({
   422: jsonAnswer(
     errorShape,
     { error: `"${field}" must have at most 20000 characters.`, field, charged: false },
-    { description: "A value broke a declared rule; `field` names it. Before any charge, `charged` is false." },
+    {
+      description:
+        "A value broke a declared rule; `field` names it. `charged` is false where it is known that nothing was charged.",
+    },
   ),
 });
 

@@ -1,6 +1,5 @@
 import type { Queryable } from "../../shared/postgres.ts";
-import type { FindNeeds } from "../agents/find.ts";
-import { findAgentInAnyState } from "../agents/find.ts";
+import { type FindNeeds, findAgentInAnyState } from "../agents/find.ts";
 import type { Config } from "../config.ts";
 import { agentOffer, agentWork } from "./agent-call.ts";
 import { quotedUrl } from "./paid-calls/debt-of-call.ts";
