@@ -56,8 +56,8 @@ export function creditAbandonedPurchases(context: ProcessNeeds): (stopping: Abor
     }
   };
   return async (stopping) => {
-    const waiting = byNetwork(await context.paidCalls.findAbandoned(callsPerRound));
-    const free = [...waiting].filter(([network]) => !busy.has(network)).slice(0, networksAtOnce - busy.size);
+    const waiting = byNetwork(await context.paidCalls.findAbandoned(callsPerRound, [...busy]));
+    const free = [...waiting].slice(0, networksAtOnce - busy.size);
     const round = Promise.all(free.map(([network, calls]) => creditAll(network, calls, stopping)));
     const isOver = await Promise.race([round.then(() => true), sleep(roundMs, false, { ref: false })]);
     if (!isOver) context.backgroundWork.detach(round);
@@ -77,7 +77,6 @@ function byNetwork(calls: readonly AbandonedCall[]): ReadonlyMap<string, readonl
 }
 
 const callsPerNetwork = 20;
-/** Those of networks that are busy are among them. */
 const callsPerRound = 200;
 const networksAtOnce = 8;
 const roundMs = 5_000;

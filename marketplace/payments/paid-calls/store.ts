@@ -79,14 +79,15 @@ export class PaidCalls {
     return rows[0];
   }
 
-  /** Calls that go on without their buyer and whose lease has lapsed, first what was tried longest ago. */
-  async findAbandoned(limit: number): Promise<readonly AbandonedCall[]> {
+  /** Calls that go on without their buyer and whose lease has lapsed, on all but these networks; first what was tried longest ago. */
+  async findAbandoned(limit: number, but: readonly string[]): Promise<readonly AbandonedCall[]> {
     const { rows } = await this.#db.query(
       `select network, payment_key as key, product, call_digest as digest, requirements, proof from paid_calls
         where proof is not null and ${inStates(["begun", "settled", "ran"])}
           and (lease_until is null or lease_until < now()) and updated_at < now() - interval '2 seconds'
+          and network <> all($2)
         order by updated_at limit $1`,
-      [limit],
+      [limit, but],
     );
     // Read here: of texts that JSON may hold PostgreSQL refuses some, and with them every row that is asked for.
     return rows.map(({ network, key, proof: { paymentPayload }, ...call }) => ({
