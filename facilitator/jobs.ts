@@ -5,7 +5,7 @@ import type { Context } from "./context.ts";
 import { retryClosedMs } from "./schemes/registry.ts";
 import { sweepNetworkCopies } from "./schemes/signer-leases.ts";
 import { refreshDailyFigures } from "./settlements/daily-figures.ts";
-import { reconcile } from "./settlements/reconcile.ts";
+import { reconcile, tellOfWaiting } from "./settlements/reconcile.ts";
 import { rollUpAll } from "./settlements/rollup.ts";
 
 /** Everything that runs in the background. Every copy of the daemon runs all of it, and the copies share the work. */
@@ -32,7 +32,12 @@ function jobsOf(context: Context): readonly Job[] {
   return [
     { name: "ask closed networks again", everyMs: retryClosedMs, run: () => schemes.openClosed(log) },
     { name: "say that this copy is up", everyMs: 15_000, run: () => heartbeats.beat() },
-    { name: "reconcile unfinished payments", everyMs: 1_000, run: () => reconcile({ store, schemes, events, log }) },
+    ...schemes.all.map(({ network }) => ({
+      name: `reconcile unfinished payments on ${network}`,
+      everyMs: 1_000,
+      run: () => reconcile({ store, schemes, events, log }, network),
+    })),
+    { name: "say which payments wait for a network", everyMs: minuteMs, run: () => tellOfWaiting(context) },
     ...schemes.all.map(({ network }) => ({
       name: `search for settlements that the database lost on ${network}`,
       everyMs: 15_000,

@@ -5,7 +5,7 @@
  *   none ── claim ──→ claimed ── recordBroadcast ──→ broadcast ── finishUnknown ──→ unknown
  *                     │    ↑ ↑                        │  │                            │
  *                     │    │ └──────── takeBack ──────┘  │                            │
- *                     │    claim, reopen: if retryable   │                            │
+ *                     │    claim: if retryable; reopen   │                            │
  *                     │    │                             │                            │
  *                     └────┴── finish: settled or failed ┴────────────────────────────┘
  *
@@ -36,7 +36,7 @@ export const transitions = {
   giveUp: { claimed: ["claimed"] },
   /** By the reconciler, of a payment that the chain knows nothing of: retryable. */
   openClaim: { claimed: ["claimed"] },
-  /** The chain shows a payment that is retryable as settled: the reconciler records how. */
+  /** The chain shows a payment that failed, or is retryable, as settled: the reconciler records how. */
   reopen: { failed: ["claimed"], claimed: ["claimed"] },
   finishUnknown: { broadcast: ["unknown"], unknown: ["unknown"] },
   finish: { claimed: ["settled", "failed"], broadcast: ["settled", "failed"], unknown: ["settled", "failed"] },
@@ -55,6 +55,9 @@ export function legalFor(transition: Exclude<Transition, "claim" | "claimSigned"
 export function claimableAgain(table?: string): string {
   return `${inStates(statesBefore("claim"), table)} and ${columnOf("retryable", table)}`;
 }
+
+/** SQL: whether the reconciler may be asked once more about a row of `payments`. */
+export const reopenable = `(state = 'failed' or ${claimableAgain()})`;
 
 /** A caller who presents it may claim it again: it failed in a way that left it valid, or its holder is gone. */
 export function isClaimable({

@@ -1,3 +1,4 @@
+import { ApiError } from "../shared/errors.ts";
 import type { Log } from "../shared/log.ts";
 import type { Config } from "./config.ts";
 import { listingRequestOf } from "./discovery/listing-requests.ts";
@@ -66,6 +67,10 @@ export async function settle(context: SettleNeeds, body: unknown): Promise<Settl
     return findOut(context, request, payment, deadline);
   }
   const { holdId } = held as { holdId: string };
+  if (Date.now() >= deadline.getTime()) {
+    await context.holds.release(holdId);
+    throw tooLate(request.network);
+  }
   const first = record ? undefined : await settleNew(context, asked, holdId);
   return first ?? claimAndSettle(context, asked, holdId);
 }
@@ -275,6 +280,12 @@ function refused(
       payer,
     },
   };
+}
+
+/** Its caller may have given up, and sell nothing for what would be paid now. */
+function tooLate(network: string): ApiError {
+  const message = `Checking this payment took longer than a settlement may; nothing was sent. Send it again.`;
+  return new ApiError("unavailable", message, { headers: { "retry-after": "5" }, body: { network } });
 }
 
 /** A scheme keeps to its deadline by itself, except for what it is in the middle of. */

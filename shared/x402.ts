@@ -82,12 +82,19 @@ export function termsDigest(
   return createHash("sha256").update(JSON.stringify(terms)).digest("hex");
 }
 
-/** A resource's URL as it may be shown, since tokens live in queries and user names; undefined unless http or https. */
+/**
+ * A resource's URL as it may be shown, since tokens live in queries and user names; undefined unless http or https, and
+ * where it is too long: before it is percent-encoded, or after.
+ */
 export function publicUrl(value: unknown): string | undefined {
-  if (typeof value !== "string" || value.length > 2_048 || !URL.canParse(value)) return undefined;
+  if (typeof value !== "string" || value.length > urlLengthMax || !URL.canParse(value)) return undefined;
   const url = new URL(value);
   if (!["http:", "https:"].includes(url.protocol)) return undefined;
-  return `${url.origin}${url.pathname}`;
+  const shown = `${url.origin}${url.pathname}`;
+  return shown.length > urlLengthMax ? undefined : shown;
 }
+
+/** What is recorded by its URL is found by it: an index takes no more than 2,704 bytes. */
+export const urlLengthMax = 2_048;
 
 const quoteIdLengthMax = 512;

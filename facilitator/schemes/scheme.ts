@@ -171,6 +171,8 @@ export interface SchemeNeeds {
 export interface BroadcastLog {
   /** The payment's row, if it was ever claimed. */
   lookup(network: string, key: string): Promise<{ readonly state: string } | undefined>;
+  /** All that was ever signed for it, also what another transaction was signed in place of. */
+  signedTransactions(network: string, key: string): Promise<readonly string[]>;
   /** False when the claim was lost meanwhile: then nothing may be sent. */
   recordBroadcast(claim: Claim, broadcast: Broadcast): Promise<boolean>;
   /** The same for several claims that the open transaction `tx` has locked. */

@@ -1,4 +1,5 @@
 import type { Queryable } from "../../shared/postgres.ts";
+import { urlLengthMax } from "../../shared/x402.ts";
 import { legalFor } from "../payment-states.ts";
 import type { Claim, Outcome } from "../schemes/scheme.ts";
 
@@ -59,7 +60,8 @@ export async function finishPayments(db: Queryable, ended: readonly EndedPayment
       ), recorded as (
         insert into transactions (network, status, kind, payer, pay_to, asset, amount_atomic, resource_url, tx_id,
                                   error_reason, total_ms)
-        select network, state, 'settle', payer, pay_to, asset, amount_atomic, resource_url, transaction_id, error_reason, took_ms
+        select network, state, 'settle', payer, pay_to, asset, amount_atomic, left(resource_url, ${urlLengthMax}), transaction_id,
+               error_reason, took_ms
           from ended order by item
       )
       select item from ended`,

@@ -119,7 +119,8 @@ async function transactionsOnRecord(
 ): Promise<ReadonlySet<string>> {
   if (transactions.length === 0) return new Set();
   const { rows } = await db.query(
-    "select distinct transaction_id as id from payments where network = $1 and transaction_id = any ($2) and not retryable",
+    `select distinct transaction_id as id from payments
+      where network = $1 and transaction_id = any ($2) and not retryable and state <> 'failed'`,
     [network, transactions],
   );
   return new Set(rows.map(({ id }) => id as string));
@@ -140,8 +141,9 @@ async function addMissing(
   const added: SentSettlement[] = [];
   // In one order, so that two copies never wait for each other.
   for (const settlement of settlements.toSorted((one, other) => (one.key < other.key ? -1 : 1))) {
-    if (there.get(settlement.key)?.retryable) await reopenPayment(tx, network, settlement.key);
-    if (!there.has(settlement.key) && (await addSettled(tx, network, settlement))) added.push(settlement);
+    const row = there.get(settlement.key);
+    if (row && (row.retryable || row.state === "failed")) await reopenPayment(tx, network, settlement.key);
+    if (!row && (await addSettled(tx, network, settlement))) added.push(settlement);
   }
   return added;
 }

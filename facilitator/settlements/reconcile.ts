@@ -1,28 +1,31 @@
 import type { Log } from "../../shared/log.ts";
 import type { SchemeRegistry } from "../schemes/registry.ts";
-import type { Outcome } from "../schemes/scheme.ts";
+import type { Outcome, Scheme } from "../schemes/scheme.ts";
 import type { Abandoned } from "./payment-record.ts";
 import type { SettlementStore } from "./store.ts";
 
 const batchMax = 50;
 
 /**
- * Finishes what a crash or a timeout left behind: asks the chain about some of the payments whose lease has run out, each
- * again and again until it is settled or can no longer land.
+ * Finishes what a crash or a timeout left behind on a network: asks the chain about some of the payments whose lease has run out,
+ * each again and again until it is settled or can no longer land. Each network by itself: one that stands still holds up no other's.
  */
-export async function reconcile(needs: Needs): Promise<void> {
-  const abandoned = await needs.store.takeUnfinished(batchMax);
-  await Promise.all(abandoned.map((payment) => finish(needs, payment)));
+export async function reconcile(needs: Needs, network: string): Promise<void> {
+  const scheme = needs.schemes.openOn(network);
+  if (!scheme) return;
+  const abandoned = await needs.store.takeUnfinished(network, batchMax);
+  await Promise.all(abandoned.map((payment) => finish(needs, scheme, payment)));
 }
 
-async function finish({ store, schemes, events, log }: Needs, payment: Abandoned): Promise<void> {
+/** Of networks that are not configured any more, or have not answered since the start, nothing can be asked. */
+export async function tellOfWaiting({ store, schemes, log }: Pick<Needs, "store" | "schemes" | "log">): Promise<void> {
+  const open = schemes.all.map(({ network }) => network).filter((network) => schemes.openOn(network));
+  for (const waiting of await store.waitingOutside(open))
+    log.warn(waiting, "payments wait for their network, which is not configured or has not answered since the start");
+}
+
+async function finish({ store, events, log }: Needs, scheme: Scheme, payment: Abandoned): Promise<void> {
   const facts = { network: payment.network, paymentKey: payment.key, transaction: payment.transaction };
-  const scheme = schemes.openOn(payment.network);
-  if (!scheme)
-    return log.warn(
-      facts,
-      "a payment waits for its network, which is not configured or has not answered since the start",
-    );
   try {
     const outcome = await scheme.find(payment);
     if (outcome.outcome === "unknown") {

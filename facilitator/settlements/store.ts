@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { batched } from "../../shared/batch.ts";
 import type { Database, Queryable } from "../../shared/postgres.ts";
-import { amongUnfinished, inStates, legalFor, unfinishedStates } from "../payment-states.ts";
+import { amongUnfinished, hasNotEnded, inStates, legalFor, unfinishedStates } from "../payment-states.ts";
 import type {
   Broadcast,
   BroadcastLog,
@@ -61,6 +61,15 @@ export class SettlementStore implements BroadcastLog {
    */
   claim(network: string, scheme: string, payment: Payment, terms: ClaimTerms): Promise<Claim | undefined> {
     return this.#claim({ network, scheme, payment, terms });
+  }
+
+  async signedTransactions(network: string, key: string): Promise<readonly string[]> {
+    const { rows } = await this.#db.query({
+      name: "signed-transactions",
+      text: "select signed_transactions from payments where network = $1 and payment_key = $2",
+      values: [network, key],
+    });
+    return rows[0]?.signed_transactions ?? [];
   }
 
   claimable(tx: Queryable, wanted: readonly WantedClaim[]): Promise<readonly boolean[]> {
@@ -139,17 +148,27 @@ export class SettlementStore implements BroadcastLog {
     ]);
   }
 
-  /** Leases to this daemon some payments whose lease has run out. Skips what another daemon is looking at. */
-  async takeUnfinished(limit: number): Promise<readonly Abandoned[]> {
+  /** Leases to this copy some payments of a network whose lease has run out. Skips what another copy is looking at. */
+  async takeUnfinished(network: string, limit: number): Promise<readonly Abandoned[]> {
     const { rows } = await this.#db.query(
       `update payments set lease_until = now() + interval '10 seconds'
         where id in (select id from payments
-                      where ${amongUnfinished} and ${inStates(unfinishedStates)} and lease_until < now()
-                      order by lease_until limit $1 for update skip locked)
+                      where ${amongUnfinished} and network = $1 and ${inStates(unfinishedStates)} and lease_until < now()
+                      order by lease_until limit $2 for update skip locked)
        returning *`,
-      [limit],
+      [network, limit],
     );
     return rows.map(readAbandoned);
+  }
+
+  /** How many payments wait on networks other than these, by network. */
+  async waitingOutside(networks: readonly string[]): Promise<ReadonlyArray<{ network: string; payments: number }>> {
+    const { rows } = await this.#db.query(
+      `select network, count(*)::int as payments from payments
+        where ${amongUnfinished} and ${hasNotEnded} and network <> all ($1) group by network order by network`,
+      [networks],
+    );
+    return rows;
   }
 
   /** The holder cannot go on: the reconciler looks after the claim at once. */
@@ -185,7 +204,6 @@ export class SettlementStore implements BroadcastLog {
     );
   }
 
-  /** The chain says that a payment which could be claimed again is settled: the reconciler records how. */
   reopen(network: string, key: string): Promise<void> {
     return reopenPayment(this.#db, network, key);
   }

@@ -1,4 +1,5 @@
 import { attack, attacks, bystand } from "../support/attacks.ts";
+import { imageEnv } from "../support/image-env.ts";
 import { seedBench, startSetting } from "./marketplace/setting.ts";
 
 /**
@@ -9,7 +10,11 @@ export async function benchAttacks(): Promise<void> {
   const setting = await startSetting();
   const { url: databaseUrl, db } = await setting.database("attacks");
   const { agent } = await seedBench(db);
-  const target = { url: await setting.service(databaseUrl), freeAgent: agent.address, soldAgent: agent.address };
+  const target = {
+    url: await setting.service(databaseUrl, undefined, imageEnv()),
+    freeAgent: agent.address,
+    soldAgent: agent.address,
+  };
   const report = async (name: string, during: Promise<unknown>) => {
     let over = false;
     const ended = during.finally(() => {

@@ -3,16 +3,16 @@ import { expect } from "vitest";
 import { publishAgent } from "../../marketplace/agents/publish.ts";
 import { attack, attacks, bystand, memoryMegabytes } from "../support/attacks.ts";
 import { paidTest } from "../support/fixtures.ts";
+import { imageEnv } from "../support/image-env.ts";
 import { echoAgent } from "../support/marketplace.ts";
 import { startProcess } from "../support/marketplace-process.ts";
 import { perFile } from "../support/part.ts";
 
 const test = paidTest()
   .extend("service", perFile, async ({ paid }, { onCleanup }) => {
-    const asDeployed = { NODE_ENV: "production", NODE_OPTIONS: "--max-old-space-size=512" };
     // Callers who name no other address come from one, attacker and bystander alike.
     const limits = { HTTP_CONNECTIONS_PER_ADDRESS: "1500" };
-    const service = await startProcess({ ...paid.marketplace.environment, ...asDeployed, ...limits });
+    const service = await startProcess({ ...paid.marketplace.environment, ...imageEnv(), ...limits });
     onCleanup(async () => {
       service.child.kill("SIGKILL");
       await once(service.child, "exit");

@@ -210,18 +210,21 @@ test("what the database lost of settlements is found again on their chains, each
   }
 });
 
-test("a settlement that the database has as failed is settled there once the chain was searched", async () => {
-  const before = await marks();
-  const transactions = await settled(await onEvm(), await onHedera());
-  await forget(before, []);
-  await db().query(
-    `update payments set state = 'failed', retryable = true, finished_at = null, delivered_at = null
+test.for([true, false])(
+  "a settlement that the database has as failed, retryable: %s, is settled there once the chain was searched",
+  async (retryable) => {
+    const before = await marks();
+    const transactions = await settled(await onEvm(), await onHedera());
+    await forget(before, []);
+    await db().query(
+      `update payments set state = 'failed', retryable = $2, finished_at = null, delivered_at = null
       where transaction_id = any ($1)`,
-    [transactions],
-  );
-  const states = async () => [await search(), (await rows(transactions)).map(({ state }) => state)][1];
-  await expect.poll(states, { timeout: 60_000 }).toEqual(["settled", "settled"]);
-});
+      [transactions, retryable],
+    );
+    const states = async () => [await search(), (await rows(transactions)).map(({ state }) => state)][1];
+    await expect.poll(states, { timeout: 60_000 }).toEqual(["settled", "settled"]);
+  },
+);
 
 test("a copy that dies while it records what it found leaves nothing half done: it is recorded later, once", async () => {
   const before = await marks();

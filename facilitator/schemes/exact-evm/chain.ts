@@ -113,6 +113,12 @@ export class EvmChain {
     return this.#block("latest");
   }
 
+  /** The block so many before another. */
+  async blockBefore(block: Block, count: number): Promise<Block> {
+    if (count <= 0) return block;
+    return this.#block(quantity(block.number > BigInt(count) ? block.number - BigInt(count) : 0n));
+  }
+
   /** Blocks up to then are never taken back; undefined where the chain does not say. */
   async finalUntil(): Promise<Date | undefined> {
     const asked = this.#rpc.call("eth_getBlockByNumber", ["finalized", false]) as Promise<Record<

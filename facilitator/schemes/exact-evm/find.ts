@@ -8,8 +8,8 @@ import { paysAsAgreed, type Receipt, succeeded } from "./transfers.ts";
 
 /**
  * What became of a payment that was claimed, by any account's transaction: first by the receipts of all that we ever
- * signed for it, then by the token's own events. It has failed once the chain shows, at one block, the authorization
- * unspent and our transaction mined, displaced or too late. Else the stored bytes are sent again, which is harmless.
+ * signed for it, then by the token's own events. It has failed once the chain shows, at one block as deep as is asked for, the
+ * authorization unspent and our transaction mined, displaced or too late. Else the stored bytes are sent again, which is harmless.
  * Nodes behind one address do not know the same: what is not there yet is unknown. Throws RpcUnreachableError.
  */
 export async function findOutcome(chain: EvmChain, config: EvmConfig, unfinished: Asked): Promise<Outcome> {
@@ -17,10 +17,11 @@ export async function findOutcome(chain: EvmChain, config: EvmConfig, unfinished
   const current = [unfinished.transaction, ...unfinished.raw.map(transactionHash)];
   const ours = new Set([...current, ...unfinished.signedTransactions].filter((hash) => hash !== ""));
   const block = await chain.latestBlock();
+  const confirmed = await chain.blockBefore(block, config.confirmations - 1);
   const { asset, payer, nonce } = authorizationOf(unfinished.key);
   const [isSpent, mined, ...found] = await Promise.all([
-    chain.isNonceUsed(asset, payer, nonce, block.number),
-    unfinished.nonce === undefined ? 0n : chain.transactionCount(unfinished.feePayer, block.number),
+    chain.isNonceUsed(asset, payer, nonce, confirmed.number),
+    unfinished.nonce === undefined ? 0n : chain.transactionCount(unfinished.feePayer, confirmed.number),
     ...[...ours].map((hash) => chain.receipt(hash)),
   ]);
   const receipts = found.filter((receipt) => receipt !== undefined);
@@ -35,7 +36,7 @@ export async function findOutcome(chain: EvmChain, config: EvmConfig, unfinished
   }
   if (receipt) return reverted(receipt);
   const { transaction, raw, expiresAt } = unfinished;
-  if (Number(block.timestampSeconds) * 1_000 >= expiresAt.getTime()) {
+  if (Number(confirmed.timestampSeconds) * 1_000 >= expiresAt.getTime()) {
     const message = "The authorization ran out before the transaction was mined.";
     return failed("invalid_exact_evm_payload_authorization_valid_before", message, transaction, false);
   }
@@ -53,10 +54,10 @@ export async function findOutcome(chain: EvmChain, config: EvmConfig, unfinished
 export async function outcomeOfRevert(
   chain: EvmChain,
   config: EvmConfig,
-  payment: Pick<Unfinished, "key" | "payTo" | "amount" | "expiresAt" | "transaction">,
+  payment: Pick<Unfinished, "key" | "payTo" | "amount" | "expiresAt" | "transaction" | "signedTransactions">,
   deadline: Date,
 ): Promise<Outcome> {
-  const asked = { ...payment, raw: [], signedTransactions: [], feePayer: "", nonce: undefined, createdAt: new Date() };
+  const asked = { ...payment, raw: [], feePayer: "", nonce: undefined, createdAt: new Date() };
   for (;;) {
     const outcome = await findOutcome(chain, config, asked).catch((error): Outcome => {
       if (error instanceof NetworkAwayError || error instanceof RpcError) {

@@ -55,7 +55,7 @@ async function raiseStuckFee(signer: EvmSigner, config: EvmConfig, { chain, db, 
     `select id, raw_transactions from payments
       where network = $1 and fee_payer = $2 and nonce = $3
         and (${inStates(sentStates)} or (state = 'settled' and landed_by_another))
-        and created_at < now() - make_interval(secs => $4::double precision * cardinality(raw_transactions))`,
+        and broadcast_at < now() - make_interval(secs => $4::double precision * cardinality(raw_transactions))`,
     [config.network, signer.address, mined, config.bumpAfterMs / 1_000],
   );
   if (!rows[0]) return;
@@ -75,8 +75,9 @@ async function raiseStuckFee(signer: EvmSigner, config: EvmConfig, { chain, db, 
     `update payments
         set raw_transactions = array_append(raw_transactions, $2),
             signed_transactions = array_append(signed_transactions, $4)
-      where id = $1 and state not in ('claimed', 'failed') and cardinality(raw_transactions) = $3`,
-    [id, replacement.raw, raw.length, replacement.hash],
+      where id = $1 and state not in ('claimed', 'failed') and cardinality(raw_transactions) = $3
+        and fee_payer = $5 and nonce = $6`,
+    [id, replacement.raw, raw.length, replacement.hash, signer.address, mined],
   );
   if (rowCount !== 1) return;
   log.warn(

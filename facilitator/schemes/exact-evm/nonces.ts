@@ -97,11 +97,12 @@ export class Nonces {
     await this.#db.query(
       `insert into signer_nonces as known (network, address, next_nonce) values ($1, $2, $3)
        on conflict (network, address) do update
-         set vacant = array(select n from unnest(known.vacant) n where n >= excluded.next_nonce),
-             next_nonce = case
-               when exists (select from payments
-                             where ${amongUnfinished} and network = $1 and fee_payer = $2 and ${inStates(sentStates)})
-               then greatest(known.next_nonce, excluded.next_nonce) else excluded.next_nonce end`,
+         set (next_nonce, vacant) = (
+               select agreed.next, array(select n from unnest(known.vacant) n where n >= excluded.next_nonce and n < agreed.next)
+                 from (select case
+                         when exists (select from payments
+                                       where ${amongUnfinished} and network = $1 and fee_payer = $2 and ${inStates(sentStates)})
+                         then greatest(known.next_nonce, excluded.next_nonce) else excluded.next_nonce end) as agreed (next))`,
       [this.#network, this.#address, pending],
     );
   }

@@ -28,7 +28,7 @@ export class JsonRpc {
   call(method: string, params: readonly unknown[]): Promise<unknown> {
     const asked = () =>
       new Promise((resolve, reject) => {
-        this.#waiting.push({ method, params, resolve, reject });
+        this.#waiting.push({ method, params, since: performance.now(), resolve, reject });
         this.#schedule();
       });
     return inSpan(method, { "rpc.system": "jsonrpc", "rpc.method": method }, asked);
@@ -43,7 +43,9 @@ export class JsonRpc {
     this.#scheduled = true;
     setImmediate(() => {
       this.#scheduled = false;
+      this.#giveUpLate();
       const calls = this.#waiting.splice(0, batchMax);
+      if (calls.length === 0) return;
       this.#posts += 1;
       this.#post(calls).finally(() => {
         this.#posts -= 1;
@@ -51,6 +53,14 @@ export class JsonRpc {
       });
       this.#schedule();
     });
+  }
+
+  /** Behind a node that hangs, calls would wait for minutes, and what they were for would go on long after its caller has. */
+  #giveUpLate(): void {
+    const oldest = performance.now() - this.#timeoutMs;
+    const kept = this.#waiting.findIndex(({ since }) => since >= oldest);
+    const late = this.#waiting.splice(0, kept === -1 ? this.#waiting.length : kept);
+    for (const { reject, method } of late) reject(new RpcUnreachableError(`the node is busy; ${method} was not sent`));
   }
 
   async #post(calls: readonly Call[]): Promise<void> {
@@ -125,6 +135,8 @@ const postsMax = 4;
 interface Call {
   readonly method: string;
   readonly params: readonly unknown[];
+  /** As `performance.now()` tells it. */
+  readonly since: number;
   readonly resolve: (value: unknown) => void;
   readonly reject: (error: Error) => void;
 }

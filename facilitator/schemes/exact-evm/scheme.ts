@@ -121,7 +121,13 @@ async function follow(needs: SubmitNeeds, payment: EvmPayment, sending: Sending,
   const receipt = await waitForReceipt(chain, sending.transaction, config.confirmations, deadline, ended);
   if (receipt && succeeded(receipt)) return outcomeOfSuccess(receipt, payment);
   if (!receipt) return { outcome: "unknown", transaction: sending.transaction };
-  return outcomeOfRevert(chain, config, { ...payment, transaction: receipt.transactionHash }, deadline);
+  const signedTransactions = await store.signedTransactions(config.network, payment.key);
+  return outcomeOfRevert(
+    chain,
+    config,
+    { ...payment, transaction: receipt.transactionHash, signedTransactions },
+    deadline,
+  );
 }
 
 interface SubmitNeeds extends Pick<CheckNeeds, "chain" | "config" | "feePayers" | "fromContracts"> {

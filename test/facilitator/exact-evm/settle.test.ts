@@ -1,3 +1,4 @@
+import { connect } from "node:net";
 import { createPublicClient, createTestClient, http, type PublicClient, walletActions } from "viem";
 import { describe, expect } from "vitest";
 import { feeOnTransferToken, ownerWallet, silentToken, usdcStandIn } from "../../../infra/local-evm/artifacts.ts";
@@ -382,4 +383,63 @@ test("a payer who empties the wallet after the check fails with the hash, and ma
   }
   await setting.chain.fund(buyer.address, { usdc: 10_000n });
   expect((await facilitator.settle(body)).body).toMatchObject({ success: true });
+});
+
+test("a payment for a resource whose URL is longer than what is kept, once it is percent-encoded, is settled and recorded without it", async ({
+  setting,
+  facilitator,
+}) => {
+  const letters = Array.from({ length: 2_000 }, () => String.fromCharCode(0x4e00 + Math.floor(Math.random() * 20_000)));
+  const url = `https://api.example.com/${letters.join("")}`;
+  const bodies = [
+    edited(await pay(setting), { "paymentPayload.resource": { url } }),
+    edited(asV1(await pay(setting)), { "paymentRequirements.resource": url }),
+  ];
+  for (const asked of bodies) {
+    const { body } = await facilitator.settle(asked);
+    expect(body).toMatchObject({ success: true });
+    expect((await facilitator.get(`/payments/${body.transaction}`)).body).toMatchObject({
+      state: "settled",
+      resource_url: null,
+    });
+  }
+});
+
+test("a success that is known before an earlier request of the same connection is answered is told in its turn", async ({
+  setting,
+  facilitator,
+}) => {
+  const { db } = facilitator.context;
+  const waiting = await pay(setting);
+  const { transaction } = (await facilitator.settle(waiting)).body;
+  // As while another copy settles it.
+  await db.query(
+    "update payments set state = 'broadcast', lease_until = now() + interval '1 hour' where transaction_id = $1",
+    [transaction],
+  );
+  const prompt = await pay(setting);
+  const { hostname, port } = new URL(facilitator.url);
+  const socket = connect(Number(port), hostname);
+  let received = "";
+  socket.on("data", (chunk) => {
+    received += chunk;
+  });
+  for (const body of [waiting, prompt].map((one) => JSON.stringify(one)))
+    socket.write(
+      `POST /settle HTTP/1.1\r\nHost: ${hostname}:${port}\r\nContent-Type: application/json\r\n` +
+        `Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
+    );
+  const { from } = prompt.paymentPayload.payload.authorization;
+  const delivered = async () =>
+    (
+      await db.query("select delivered_at is not null as told from payments where payer = $1 and state = 'settled'", [
+        from,
+      ])
+    ).rows[0]?.told;
+  await expect.poll(delivered).toBe(true);
+  await db.query("update payments set state = 'settled' where transaction_id = $1", [transaction]);
+  await expect.poll(() => received.match(/HTTP\/1\.1 200/g)?.length).toBe(2);
+  expect(received).toMatch(new RegExp(`already_settled.*"success":true.*${from}`, "s"));
+  socket.destroy();
+  expect(await delivered()).toBe(true);
 });

@@ -1,10 +1,12 @@
-import { createWalletClient, http } from "viem";
+import { setTimeout } from "node:timers/promises";
+import { createTestClient, createWalletClient, http, publicActions } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { expect } from "vitest";
 import { createContext } from "../../../facilitator/compose.ts";
 import { readConfig } from "../../../facilitator/config.ts";
 import type { Context } from "../../../facilitator/context.ts";
-import type { Scheme } from "../../../facilitator/schemes/scheme.ts";
+import { parsePaymentRequest, type ReceivedPayment } from "../../../facilitator/payment-request.ts";
+import type { Payment, Scheme } from "../../../facilitator/schemes/scheme.ts";
 import { settle } from "../../../facilitator/settle.ts";
 import type { Abandoned } from "../../../facilitator/settlements/payment-record.ts";
 import type { EvmSetting } from "../../support/evm-facilitator.ts";
@@ -39,10 +41,19 @@ const payToHas = async ({ chain, terms }: EvmSetting) =>
   (await chain.balances(terms.payTo as `0x${string}`)).usdc as bigint;
 
 /** The only payment under way, as the reconciler has it once its lease has run out. */
-async function takenOver({ db, store }: Context): Promise<Abandoned> {
+async function takenOver({ db, store, schemes }: Context): Promise<Abandoned> {
   await lapseAll(db);
-  const [row] = await store.takeUnfinished(1);
+  const [row] = await store.takeUnfinished(schemes.all[0]!.network, 1);
   return row as Abandoned;
+}
+
+/** Claims a payment, as a copy does that dies before it signs. */
+async function claimOnly({ schemes, store }: Context, body: unknown): Promise<void> {
+  const request = parsePaymentRequest(body) as ReceivedPayment;
+  const scheme = schemes.openOn(request.network) as Scheme;
+  const terms = { resourceUrl: undefined, termsDigest: undefined, listingRequest: undefined };
+  const limits = { failuresMax: 0, failuresPerDayMax: 0 };
+  await store.claim(request.network, scheme.scheme, scheme.decode(request) as Payment, { ...terms, ...limits });
 }
 
 /** So that the next transaction's nonce is too low. */
@@ -112,4 +123,82 @@ test("a payment that the node refuses, and nobody else has, can be settled again
     transaction: "",
   });
   expect((await settle(context, body)).response).toMatchObject({ success: true });
+});
+
+test("a payment of ours that landed by what was signed first is ours, where what was signed anew reverted", async ({
+  setting,
+  proxy,
+  context,
+}) => {
+  const body = await pay(setting);
+  let isFirst = true;
+  proxy.behave((method) => {
+    if (method !== "eth_sendRawTransaction" || !isFirst) return "pass";
+    isFirst = false;
+    return "underpriced";
+  });
+  const { response } = await settle(context, body);
+  expect(isFirst).toBe(false);
+  expect(response).toMatchObject({ success: true });
+  expect(response).not.toHaveProperty("landedByAnother");
+  const { rows } = await context.db.query(
+    "select landed_by_another, signed_transactions from payments where transaction_id = $1",
+    [response.transaction],
+  );
+  expect(rows).toEqual([
+    { landed_by_another: false, signed_transactions: [response.transaction, expect.stringMatching(/^0x/)] },
+  ]);
+});
+
+test("a payment whose check took longer than a settlement may is not sent any more: it is 503, and can be settled later", async ({
+  setting,
+  proxy,
+}) => {
+  const variables = { ...setting.variables, EIP155_84532_RPC_URL: proxy.url, EIP155_84532_RPC_TIMEOUT_MS: "30000" };
+  const context = await contextOn({ ...variables, SETTLE_TIMEOUT_MS: "5000" });
+  try {
+    const body = await pay(setting);
+    const had = await payToHas(setting);
+    proxy.behave(() => "hold");
+    const settling = settle(context, body).catch((error) => error);
+    await expect.poll(() => proxy.held()).toBeGreaterThan(0);
+    await setTimeout(5_500);
+    proxy.behave(() => "pass");
+    expect(await settling).toMatchObject({ code: "unavailable", message: expect.stringContaining("nothing was sent") });
+    expect(await payToHas(setting)).toBe(had);
+    const claims = "select from payments where payer = $1";
+    const { from } = body.paymentPayload.payload.authorization;
+    expect((await context.db.query(claims, [from])).rowCount).toBe(0);
+    expect((await settle(context, body)).response).toMatchObject({ success: true });
+  } finally {
+    await context.stop();
+  }
+});
+
+test("a payment that ran out is not said to have failed by a block that is not as deep as is asked for", async ({
+  setting,
+}) => {
+  const tester = createTestClient({ mode: "anvil", transport: http(setting.chain.rpcUrl) }).extend(publicActions);
+  const context = await contextOn({ ...setting.variables, EIP155_84532_CONFIRMATIONS: "3" });
+  try {
+    await tester.mine({ blocks: 5 });
+    const { timestamp } = await tester.getBlock();
+    const validBefore = String(timestamp + 600n);
+    const buyer = await setting.fundedBuyer();
+    const body = await paymentBody(buyer, setting.terms, { validBefore });
+    await claimOnly(context, body);
+    await tester.setNextBlockTimestamp({ timestamp: timestamp + 601n });
+    await tester.mine({ blocks: 1 });
+    const find = async () => schemeOf(context, setting).find(await takenOver(context));
+    expect(await find()).toMatchObject({ outcome: "unknown" });
+    await tester.mine({ blocks: 1 });
+    expect(await find()).toMatchObject({ outcome: "unknown" });
+    await tester.mine({ blocks: 1 });
+    expect(await find()).toMatchObject({
+      outcome: "failed",
+      reason: "invalid_exact_evm_payload_authorization_valid_before",
+    });
+  } finally {
+    await context.stop();
+  }
 });
