@@ -547,7 +547,7 @@ export interface components {
             readonly networks: readonly string[];
         };
         readonly AgentFigures: {
-            /** @description Runs of the last thirty days, on all payment methods, except for the creator's own. */
+            /** @description Runs of the last 30 days, on all payment methods, except for the creator's own. */
             readonly runs_30d: number;
             /** @description Of those runs; null without any. */
             readonly success_rate: number | null;
@@ -741,7 +741,7 @@ export interface components {
              * @default illustration
              * @enum {string}
              */
-            readonly style?: "icon" | "logo" | "illustration" | "pattern" | "pixel";
+            readonly style?: "illustration" | "icon" | "logo" | "pattern" | "pixel";
             /**
              * @description Width to height.
              * @default square
@@ -819,7 +819,7 @@ export interface components {
              * @default illustration
              * @enum {string}
              */
-            readonly style?: "icon" | "logo" | "illustration" | "pattern" | "pixel";
+            readonly style?: "illustration" | "icon" | "logo" | "pattern" | "pixel";
             /**
              * @description Width to height.
              * @default square
@@ -850,7 +850,7 @@ export interface components {
              * @default illustration
              * @enum {string}
              */
-            readonly style?: "icon" | "logo" | "illustration" | "pattern" | "pixel";
+            readonly style?: "illustration" | "icon" | "logo" | "pattern" | "pixel";
             /**
              * @description Wide HD: with an API key only.
              * @default square

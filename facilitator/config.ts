@@ -2,6 +2,7 @@ import { type DeclaredDurability, readDurability } from "../shared/durability.ts
 import { EnvReader, type Secret } from "../shared/env.ts";
 import { type HttpLimits, readHttpLimits } from "../shared/http-limits.ts";
 import { readDrainMs } from "../shared/leaving.ts";
+import { networksOf } from "../shared/networks.ts";
 import type { Statements } from "../shared/postgres.ts";
 import { readReplicaUrl } from "../shared/reads.ts";
 import { readSecurityContact } from "../shared/security-contact.ts";
@@ -56,8 +57,9 @@ export function readConfig(variables: Variables): Config {
     hedera,
   };
   if (config.evm.length + config.hedera.length === 0) {
+    const hedera = networksOf("hedera").map((network) => network.slice("hedera:".length).toUpperCase());
     env.problem(
-      "no network is configured: set EIP155_<chain id>_RPC_URL or HEDERA_<TESTNET|MAINNET>_MIRROR and their companions",
+      `no network is configured: set EIP155_<chain id>_RPC_URL or HEDERA_<${hedera.join("|")}>_MIRROR and their companions`,
       0,
     );
   }

@@ -22,7 +22,7 @@ const limits = {
   quotesPerOffer: {
     variable: "LIMIT_QUOTES_PER_OFFER",
     usual: 60_000,
-    label: "Prices asked for without a payment, of one agent",
+    label: "Prices asked for without a payment, of one agent or drawing",
   },
   freeCallsPerAddress: {
     variable: "LIMIT_FREE_CALLS_PER_ADDRESS",

@@ -29,7 +29,7 @@ import { migrations } from "./migrations/all.ts";
 import { ModelFunds } from "./models/model-funds.ts";
 import { FacilitatorClient } from "./payments/facilitator/client.ts";
 import { FailedPayments } from "./payments/facilitator/failed-payments.ts";
-import { PaymentStates } from "./payments/facilitator/payment-states.ts";
+import { PaymentRecordCache } from "./payments/facilitator/payment-record-cache.ts";
 import { SpeculativeVerification } from "./payments/facilitator/speculative-verification.ts";
 import { PaidCalls } from "./payments/paid-calls/store.ts";
 import { QuoteIds, quoteSecrets } from "./payments/quotes/quote-id.ts";
@@ -125,13 +125,13 @@ async function composePayments(config: Config, db: Database, facilitator: Facili
   const quoteIds = new QuoteIds(await quoteSecrets(db, quoteKeys));
   const failedPayments = new FailedPayments(config.failedPayments);
   const speculativeVerification = new SpeculativeVerification({ facilitator, paidCalls, failedPayments });
-  const paymentStates = new PaymentStates(facilitator);
-  return { facilitator, paidCalls, quoteIds, failedPayments, paymentStates, speculativeVerification };
+  const paymentRecords = new PaymentRecordCache(facilitator);
+  return { facilitator, paidCalls, quoteIds, failedPayments, paymentRecords, speculativeVerification };
 }
 
 type PaymentParts = Pick<
   Context,
-  "facilitator" | "paidCalls" | "quoteIds" | "failedPayments" | "paymentStates" | "speculativeVerification"
+  "facilitator" | "paidCalls" | "quoteIds" | "failedPayments" | "paymentRecords" | "speculativeVerification"
 >;
 
 function composeModelFunds(

@@ -124,7 +124,7 @@ export interface Config extends StoreConfig {
   readonly facilitatorToken: Secret | undefined;
   /** The first authenticates new quotes, all of them recognise their own; where there is none, a key in the database does. */
   readonly quoteKeys: readonly Secret[];
-  /** Payments that do not hold, in a minute, on each copy of the service. */
+  /** Payments that bought nothing, within a minute, by each copy of the service. */
   readonly failedPayments: { readonly perAddress: number; readonly perPayer: number };
   readonly platformFeeBasisPoints: number;
   /** Where the platform is paid for what it sells itself: credits, vector graphics. */

@@ -21,7 +21,7 @@ import type { Metrics } from "./metrics.ts";
 import type { ModelFunds } from "./models/model-funds.ts";
 import type { FacilitatorClient } from "./payments/facilitator/client.ts";
 import type { FailedPayments } from "./payments/facilitator/failed-payments.ts";
-import type { PaymentStates } from "./payments/facilitator/payment-states.ts";
+import type { PaymentRecordCache } from "./payments/facilitator/payment-record-cache.ts";
 import type { SpeculativeVerification } from "./payments/facilitator/speculative-verification.ts";
 import type { PaidCalls } from "./payments/paid-calls/store.ts";
 import type { QuoteIds } from "./payments/quotes/quote-id.ts";
@@ -57,7 +57,7 @@ export interface Context {
   readonly quoteIds: QuoteIds;
   /** Counts payments that did not hold, by address and payer. */
   readonly failedPayments: FailedPayments;
-  readonly paymentStates: PaymentStates;
+  readonly paymentRecords: PaymentRecordCache;
   /** Has a payment verified while the agent that it pays for is still being looked up. */
   readonly speculativeVerification: SpeculativeVerification;
   /** The processes that trace images, and the queue in front of them. */

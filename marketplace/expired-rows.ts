@@ -12,9 +12,13 @@ const signInTables = [
 ];
 
 /**
- * Deletes the rows whose time is over: sessions, links, challenges, wallet proofs, OAuth clients, requests and tokens past their
- * end; users who have neither a session nor an account; reservations of ended runs; counts of failed runs and of calls of an hour
- * ago; and reports of agents, 90 days after they were resolved, or a year after they came; what is known of failed requests; and calls that keys were refused. No verb reads them any more.
+ * Deletes the rows whose time is over and that no verb reads any more:
+ * - sessions, links, challenges, wallet proofs, OAuth clients, requests and tokens past their end;
+ * - users who have neither a session nor an account;
+ * - reservations of ended runs;
+ * - counts of failed runs and of calls of an hour ago, and what was counted by the day;
+ * - reports of agents, 90 days after they were resolved, or a year after they came;
+ * - what is known of failed requests, and calls that keys were refused.
  */
 export async function deleteExpiredRows(db: Queryable): Promise<void> {
   for (const table of [...signInTables, "oauth_requests", "oauth_clients", "oauth_secrets"]) {

@@ -1,6 +1,8 @@
 /*
  * How long a call may take, the shortest first: each leaves room for what comes after it. A proxy before the service must wait as
- * long as a client does, and a supervisor longer than `stopTimeoutMs` (`stop_grace_period` in infra/deploy/compose.yaml).
+ * long as a client does (`timeout client` and `timeout server` in infra/deploy/haproxy.cfg), and a supervisor longer than
+ * `stopTimeoutMs` (`stop_grace_period` in infra/deploy/compose.yaml, `terminationGracePeriodSeconds` in
+ * infra/deploy/kubernetes/base/marketplace.yaml).
  */
 
 /** A run of an image model. A repeated post of a payment waits as long for the run of the first. */

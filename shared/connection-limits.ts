@@ -8,8 +8,8 @@ const pipelinedMax = 8;
 
 /**
  * Keeps one address from taking all connections, and one connection from asking without end. At its limit of connections
- * the one of an address that has waited longest without a whole request gives way to the new one, so that an address that floods
- * loses their own; while all of them are being answered, the new one is closed. No connections are counted of addresses
+ * the one of an address that has waited longest without a whole request is closed for the new one, so that an address that floods
+ * loses its own; while all of them are being answered, the new one is closed. No connections are counted of addresses
  * that `isProxy`: all callers come through them.
  *
  * `admits` is called with each request: false means that its connection was closed for having too many that wait, and that

@@ -6,7 +6,7 @@ export interface LimitsConfig {
   readonly settlePerAddress: number;
   readonly settlePerPayer: number;
   readonly settlePerPayTo: number;
-  /** Of the public GET routes, by each copy of the daemon on its own. */
+  /** Of the public GET routes, by each copy of the daemon on its own unless a Valkey counts (`REDIS_URL`). */
   readonly readPerAddress: number;
   /** Settlements of one payer that may fail on the chain, at our cost, in `failuresWithin`. */
   readonly failuresPerPayer: number;

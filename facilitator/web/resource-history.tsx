@@ -53,7 +53,7 @@ function rangeOf(min: bigint | undefined, max: bigint | undefined): string {
 export function PriceHistory({ days }: { days: readonly ResourceDay[] }) {
   const prices = days.flatMap(({ priceMax }, at) => (priceMax === undefined ? [] : [{ at, price: Number(priceMax) }]));
   const first = prices[0];
-  if (!first) return <p class="small dim">Nothing settled in 90 days.</p>;
+  if (!first) return <p class="small dim">Nothing settled in {days.length} days.</p>;
   const top = Math.max(...prices.map(({ price }) => price));
   const line = prices.map(({ at, price }) => `H${at} V${100 - (90 * price) / top}`).join(" ");
   const path = `M${first.at} ${100 - (90 * first.price) / top} ${line} H${days.length - 1}`;
@@ -78,7 +78,7 @@ export function PriceHistory({ days }: { days: readonly ResourceDay[] }) {
         </div>
       </div>
       <p class="small dim">
-        Between {usdc(lowest)} and {usdc(BigInt(top))} USDC in 90 days.
+        Between {usdc(lowest)} and {usdc(BigInt(top))} USDC in {days.length} days.
       </p>
     </div>
   );

@@ -45,9 +45,11 @@ export async function readClosing(db: Queryable, { id }: Account): Promise<Closi
   return { credits: credits + BigInt(setAside), earned, held, ...rows[0]! };
 }
 
+const unsettledCountsHours = 24;
+
 /**
  * SQL: calls that have no result, and those whose result is kept because its buyer has not had it. Of the latter one that is not
- * settled counts for a day: by then it is, or nobody has paid. Without that end any wallet could keep an account from being closed.
+ * settled counts for `unsettledCountsHours`: by then it is, or nobody has paid. Without that end any wallet could keep an account from being closed.
  */
 const owedCalls = `
        (select count(*) from debts d join agents a on a.id = d.agent_id where a.account_id = $1
@@ -56,7 +58,7 @@ const owedCalls = `
        + (select count(*) from paid_calls p join agents a on a.id = p.product where a.account_id = $1
           and p.output is not null and p.delivered_at is null
           and p.created_at > now() - interval '${historyDays} days'
-          and (p.transaction_id is not null or p.result_at > now() - interval '1 day'))`;
+          and (p.transaction_id is not null or p.result_at > now() - interval '${unsettledCountsHours} hours'))`;
 
 /** By the account's holder; anything else is an operator's act. */
 export interface ByHolder {

@@ -3,11 +3,11 @@ import { pipeline } from "node:stream/promises";
 import { z } from "zod";
 import { jsonAnswer } from "../../shared/endpoint.ts";
 import type { Database } from "../../shared/postgres.ts";
+import { admitOrRefuse } from "../admit-or-refuse.ts";
 import { accountOf, sessionOf } from "../http/callers.ts";
 import type { Endpoint } from "../http/endpoint.ts";
 import { exampleTime } from "../http/examples.ts";
 import { anyObject, moment } from "../http/shapes.ts";
-import { admitOrRefuse } from "../rate-limit.ts";
 import { exportAccount } from "./export.ts";
 
 const exportsPerMinute = 2;

@@ -1,23 +1,28 @@
 import { ApiError } from "../../shared/errors.ts";
+import { networksOf } from "../../shared/networks.ts";
 import { type Database, inTransaction, type Queryable, type Transaction } from "../../shared/postgres.ts";
 import { type AccountId, newId, type WalletId } from "../ids.ts";
 import type { Wallet } from "../wallet.ts";
 import { lockOpenAccount } from "./create.ts";
 
 /** The chains that a creator can be paid on (CAIP-2), with the form of an address there. */
-const chainForms: ReadonlyArray<{ network: RegExp; address: RegExp; meaning: string }> = [
+const chainForms: ReadonlyArray<{ isOf: (network: string) => boolean; address: RegExp; meaning: string }> = [
   {
-    network: /^hedera:(mainnet|testnet)$/,
+    isOf: (network) => networksOf("hedera").includes(network),
     address: /^0\.0\.[1-9]\d{0,18}$/,
     meaning: "an account id such as 0.0.1234",
   },
-  { network: /^eip155:[1-9]\d{0,18}$/, address: /^0x[0-9a-fA-F]{40}$/, meaning: "0x and 40 hexadecimal digits" },
+  {
+    isOf: (network) => /^eip155:[1-9]\d{0,18}$/.test(network),
+    address: /^0x[0-9a-fA-F]{40}$/,
+    meaning: "0x and 40 hexadecimal digits",
+  },
 ];
 
 /** Refuses what cannot be a wallet; 422 naming the field. */
 export function requireWalletForm({ network, address }: Wallet): void {
-  const form = chainForms.find((one) => one.network.test(network));
-  if (!form) throw refusal("network", "must be hedera:mainnet, hedera:testnet or eip155:<chain id>");
+  const form = chainForms.find(({ isOf }) => isOf(network));
+  if (!form) throw refusal("network", `must be ${networksOf("hedera").join(", ")} or eip155:<chain id>`);
   if (!form.address.test(address)) throw refusal("address", `must be ${form.meaning} on ${network}`);
 }
 

@@ -9,6 +9,7 @@ import { exampleTime } from "../http/examples.ts";
 import { refusals } from "../http/refusals.ts";
 import { parse } from "../parse.ts";
 import type { Sealer } from "../sealing.ts";
+import { challengeMinutes } from "../sign-in/passkey-presence.ts";
 import { assertionBody, exampleAssertion, exampleOptions, optionsShape } from "../sign-in/passkey-shapes.ts";
 import { askOperatorForPasskey, confirmByPasskey, confirmedMinutes, confirmOperator } from "./confirm.ts";
 import { confirmedShape } from "./shapes.ts";
@@ -58,7 +59,7 @@ function challengeEndpoint({ db, config }: ConfirmNeeds): Endpoint {
     id: "createOperatorChallenge",
     tag: "Operators",
     summary: "What a browser signs with a passkey to show that it is you.",
-    description: "For this session alone, once, within five minutes; a new one takes its place.",
+    description: `For this session alone, once, within ${challengeMinutes} minutes; a new one takes its place.`,
     access: "session",
     answers: {
       200: jsonAnswer(optionsShape, exampleOptions),

@@ -1,13 +1,12 @@
 import type { RequestHandler, Response } from "express";
 import { ApiError } from "../../shared/errors.ts";
 import type { Queryable } from "../../shared/postgres.ts";
+import { admitOrRefuse } from "../admit-or-refuse.ts";
 import type { Config } from "../config.ts";
+import { operatorCallsPerMinute } from "../http/calls-per-minute.ts";
 import { requireSameOrigin } from "../http/same-origin.ts";
-import { admitOrRefuse } from "../rate-limit.ts";
 import type { SignIn } from "../sign-in/sign-in.ts";
 import { type Operator, readOperator } from "./operators.ts";
-
-const callsPerMinute = 120;
 
 /**
  * Lets an operator through who showed a code in the last `confirmedMinutes`. Every other caller gets 404, as for what does not
@@ -32,7 +31,7 @@ export function requireOperator(context: OperatorNeeds): RequestHandler[] {
 
 /** Counts one more request of an operator; 429 past the limit. */
 export async function admitOperator(db: Queryable, { id }: Operator): Promise<void> {
-  await admitOrRefuse(db, `operator:${id}`, callsPerMinute);
+  await admitOrRefuse(db, `operator:${id}`, operatorCallsPerMinute);
 }
 
 /** The operator of a request that `requireOperator` let through. */

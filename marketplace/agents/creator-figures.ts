@@ -4,9 +4,10 @@ import type { Queryable } from "../../shared/postgres.ts";
 import type { AccountId, AgentId, RunId } from "../ids.ts";
 import { wholeNumber } from "../query.ts";
 import { dayBefore } from "../utc-day.ts";
+import { figuresDays } from "./count-runs.ts";
 
 export const figuresQuery = z.object({
-  days: wholeNumber(1, 90).default(30).describe("How many days (UTC), up to today."),
+  days: wholeNumber(1, 90).default(figuresDays).describe("How many days (UTC), up to today."),
 });
 
 /** How an agent does, for its creator, whose own runs do not count. */
@@ -18,7 +19,7 @@ export interface CreatorFigures extends Revenue {
   readonly success_rate: number | null;
   /** Of as many days before. */
   readonly runs_before: number;
-  /** Of runs that succeeded in the last thirty days, if not fewer were asked for; at most 5 % off. */
+  /** Of runs that succeeded in the last `figuresDays`, if not fewer were asked for; at most 5 % off. */
   readonly median_ms: number | null;
   readonly p95_ms: number | null;
   readonly days: ReadonlyArray<Revenue & { readonly day: string; readonly runs: number; readonly failed: number }>;

@@ -1,12 +1,11 @@
 import type { Database } from "../../shared/postgres.ts";
 import type { Config } from "../config.ts";
-import { connectorNames } from "../connectors/connector.ts";
 import type { OutputKind } from "../connectors/result.ts";
 import type { FieldType, Value } from "../input.ts";
 import type { Field } from "./contract.ts";
 import { readFigures } from "./figures.ts";
 import { type FindNeeds, findAgents, findLiveAgent, type LiveAgent } from "./find.ts";
-import type { ListedAgent } from "./list.ts";
+import { type ListedAgent, listedAgent } from "./list.ts";
 import { perCallOf } from "./per-call.ts";
 
 /** What a buyer may know about a live agent: its input contract, its price and where it can be called. 404 otherwise. */
@@ -25,22 +24,18 @@ export async function describeFound(
   const networks = wallets.map(({ network }) => network);
   const perCall = perCallOf(publicUrl, agent.address, version.priceCredits, networks);
   return {
-    agent: agent.address,
-    name: version.name,
-    description: version.description,
-    connector: version.connector,
-    connector_name: connectorNames[version.connector],
-    category: version.category,
-    tags: version.tags,
-    price_credits: Number(version.priceCredits),
-    figures: await readFigures(context.db, agent.id),
-    created_at: agent.createdAt.toISOString(),
+    ...listedAgent(version, {
+      agent: agent.address,
+      price_credits: Number(version.priceCredits),
+      // A free agent answers there without a payment, so it needs no wallet.
+      per_call: !version.needsAccount && (version.priceCredits === 0n || wallets.length > 0) ? perCall : null,
+      figures: await readFigures(context.db, agent.id),
+      created_at: agent.createdAt.toISOString(),
+    }),
     inputs: version.contract.fields.map(describeField),
     input_schema: version.contract.jsonSchema,
     accepts_extra_instructions: version.contract.acceptsExtraInstructions,
     output_kind: version.outputKind,
-    // A free agent answers there without a payment, so it needs no wallet.
-    per_call: !version.needsAccount && (version.priceCredits === 0n || wallets.length > 0) ? perCall : null,
     mcp_tool: agent.toolName,
     page_url: `${publicUrl}/${agent.address}`,
     updated_at: agent.updatedAt.toISOString(),

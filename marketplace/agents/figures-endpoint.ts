@@ -8,6 +8,7 @@ import { exampleRunId, exampleTime } from "../http/examples.ts";
 import { refusals } from "../http/refusals.ts";
 import { moment, runId, wholeCredits } from "../http/shapes.ts";
 import { readQuery } from "../query.ts";
+import { figuresDays } from "./count-runs.ts";
 import { findOwnAgent } from "./creator-agents.ts";
 import { type CreatorFigures, failuresMax, figuresQuery, readCreatorFigures } from "./creator-figures.ts";
 import { agentPathParameters } from "./shapes.ts";
@@ -25,7 +26,7 @@ const figuresShape = covering<CreatorFigures>()(
       ...sums,
       success_rate: z.number().min(0).max(1).nullable(),
       runs_before: z.int().describe("Of as many days before."),
-      median_ms: z.int().nullable().describe("Of the last thirty days at most, within 5 %."),
+      median_ms: z.int().nullable().describe(`Of the last ${figuresDays} days at most, within 5 %.`),
       p95_ms: z.int().nullable(),
       days: z.array(z.object({ day: z.iso.date(), ...sums })),
       payers: z

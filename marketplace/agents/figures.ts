@@ -1,7 +1,7 @@
 import type { Queryable } from "../../shared/postgres.ts";
 import type { AgentId } from "../ids.ts";
 
-/** How an agent has done in the last thirty days; its creator's own runs do not count. Null where there is nothing to say. */
+/** How an agent has done in the last `figuresDays` (count-runs.ts); its creator's own runs do not count. Null where there is nothing to say. */
 export interface Figures {
   readonly runs_30d: number;
   /** Of those runs, between 0 and 1. */

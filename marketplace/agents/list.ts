@@ -163,18 +163,31 @@ interface ListedRow {
 }
 
 function asListed(row: ListedRow, publicUrl: string): ListedAgent {
-  const address = `${row.handle}/${row.slug}`;
-  return {
-    agent: address,
-    name: row.name,
-    description: row.description,
-    connector: row.connector,
-    connector_name: connectorNames[row.connector],
-    category: row.category,
-    tags: row.tags,
+  const agent = `${row.handle}/${row.slug}`;
+  return listedAgent(row, {
+    agent,
     price_credits: row.price_credits,
-    per_call: row.per_call ? perCallOf(publicUrl, address, BigInt(row.price_credits), row.networks) : null,
+    per_call: row.per_call ? perCallOf(publicUrl, agent, BigInt(row.price_credits), row.networks) : null,
     figures: asFigures(row.figures),
     created_at: new Date(row.created_at).toISOString(),
+  });
+}
+
+/** What lists and an agent's own answer tell of it: what it says itself, and what is known of it here. */
+export function listedAgent(
+  { name, description, connector, category, tags }: Described,
+  { agent, ...known }: Omit<ListedAgent, keyof Described | "connector_name">,
+): ListedAgent {
+  return {
+    agent,
+    name,
+    description,
+    connector,
+    connector_name: connectorNames[connector],
+    category,
+    tags,
+    ...known,
   };
 }
+
+type Described = Pick<ListedAgent, "name" | "description" | "connector" | "category" | "tags">;

@@ -5,6 +5,7 @@ import { connectorIds } from "../connectors/connector.ts";
 import { anyObject, cursor, moment, wholeCredits } from "../http/shapes.ts";
 import { fieldTypes } from "../input.ts";
 import { categories } from "./category.ts";
+import { figuresDays } from "./count-runs.ts";
 import type { AgentDetail } from "./detail.ts";
 import type { Figures } from "./figures.ts";
 import type { AgentPage, ListedAgent, UnderstoodSearch } from "./list.ts";
@@ -25,7 +26,9 @@ const perCall = covering<PerCall>()(
 const figures = covering<Figures>()(
   z
     .object({
-      runs_30d: z.int().describe("Runs of the last thirty days, on all payment methods, except for the creator's own."),
+      runs_30d: z
+        .int()
+        .describe(`Runs of the last ${figuresDays} days, on all payment methods, except for the creator's own.`),
       success_rate: z.number().min(0).max(1).nullable().describe("Of those runs; null without any."),
       median_ms: z.int().nullable().describe("Time of a run that succeeded, within 5 %."),
       p95_ms: z.int().nullable().describe("Nineteen of twenty runs that succeeded took no longer, within 5 %."),

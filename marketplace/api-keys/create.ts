@@ -1,5 +1,6 @@
 import { ApiError } from "../../shared/errors.ts";
 import { isUniqueViolation, type Queryable } from "../../shared/postgres.ts";
+import { usualCallsPerMinute } from "../http/calls-per-minute.ts";
 import { type AccountId, type KeyId, newId } from "../ids.ts";
 import { readCallCeiling } from "./ceiling.ts";
 import { chosenAgents, keyCap, keyName, keyRate, type Scope, type ToolListing } from "./key-settings.ts";
@@ -8,8 +9,6 @@ import { digestOf, displayOf, newToken } from "./token.ts";
 export const keysPerAccount = 5;
 /** Clients that were allowed to run agents have slots of their own. */
 const clientsPerAccount = 20;
-/** Of a key that is made without a limit of its own. */
-export const usualCallsPerMinute = 60;
 
 /**
  * Makes a key. `token` is in this answer and nowhere else, ever. 409 when all five slots of the account are in use; 422

@@ -1,6 +1,6 @@
 import { z } from "zod";
+import { usualCallsPerMinute } from "../http/calls-per-minute.ts";
 import { ceilingMax, ceilingUsual } from "./ceiling.ts";
-import { usualCallsPerMinute } from "./create.ts";
 import { capMax, scopes, toolListings } from "./key-settings.ts";
 
 /** What key-settings.ts refuses otherwise, with 422: documents say it, too. */

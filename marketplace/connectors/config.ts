@@ -1,4 +1,5 @@
 import { type EnvReader, Secret } from "../../shared/env.ts";
+import { networksOf } from "../../shared/networks.ts";
 import { readS3, type S3Config } from "../../shared/s3.ts";
 import { operatorKey } from "./hedera/operator.ts";
 
@@ -60,7 +61,8 @@ export function readServices(env: EnvReader): ServicesConfig {
 }
 
 function readHedera(env: EnvReader): HederaConfig | undefined {
-  const name = env.choice("HEDERA_NETWORK", ["testnet", "mainnet", "previewnet"], "testnet");
+  const names = networksOf("hedera").map((network) => network.slice("hedera:".length));
+  const name = env.choice("HEDERA_NETWORK", names, "testnet");
   const mirror = env.optional("HEDERA_MIRROR");
   const nodes = readPairs(env, "HEDERA_NODES", /^[^=\s]+:\d{1,5}=0\.0\.\d{1,10}$/, "host:port=0.0.n");
   const accountId = env.optional("HEDERA_OPERATOR_ID");

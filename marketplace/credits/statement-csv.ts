@@ -1,8 +1,8 @@
 import { csvOf } from "../../shared/csv.ts";
 import { ApiError } from "../../shared/errors.ts";
 import type { Queryable } from "../../shared/postgres.ts";
+import { admitOrRefuse } from "../admit-or-refuse.ts";
 import type { AccountId } from "../ids.ts";
-import { admitOrRefuse } from "../rate-limit.ts";
 import { effectOf, entryOf, statementRows } from "./statement.ts";
 import type { StatementFilter } from "./statement-rows.ts";
 

@@ -1,7 +1,7 @@
 import { toSafeNumber } from "../../shared/amounts.ts";
 import { type Database, inTransaction, type Queryable } from "../../shared/postgres.ts";
+import { admitOrRefuse } from "../admit-or-refuse.ts";
 import type { AccountId } from "../ids.ts";
-import { admitOrRefuse } from "../rate-limit.ts";
 import { readBalances } from "./balance.ts";
 import { effectOf, readStatement, type Statement } from "./statement.ts";
 import { filterValues, inPeriod, type kinds, type StatementFilter, selected } from "./statement-rows.ts";

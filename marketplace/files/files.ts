@@ -14,7 +14,7 @@ export const contentTypes = {
 } as const;
 
 export type FileKind = keyof typeof contentTypes;
-export const fileName = /^[0-9a-f]{64}\.(png|jpg|webp|svg|pdf)$/;
+export const fileName = new RegExp(`^[0-9a-f]{64}\\.(${Object.keys(contentTypes).join("|")})$`);
 
 /** The files that the service made. A name comes from content and owner, so that hiding one hides no other owner's file. */
 export class Files {

@@ -3,8 +3,10 @@ import type { Answers, Shapes } from "../../shared/endpoint.ts";
 import { ApiError } from "../../shared/errors.ts";
 import { openApiDocument, type ServiceDescription } from "../../shared/openapi.ts";
 import { readQuery } from "../query.ts";
+import { operatorCallsPerMinute, sessionCallsPerMinute, usualCallsPerMinute } from "./calls-per-minute.ts";
 import type { Access, Endpoint, Tag } from "./endpoint.ts";
 import { meanings, refusals } from "./refusals.ts";
+import { sessionCookieAt } from "./session-cookie.ts";
 
 /** The OpenAPI 3.1 document of the service at `publicUrl`. */
 export function marketplaceDocument(endpoints: readonly Endpoint[], publicUrl: string): object {
@@ -27,7 +29,7 @@ export function marketplaceDocument(endpoints: readonly Endpoint[], publicUrl: s
       session: {
         type: "apiKey",
         in: "cookie",
-        name: publicUrl.startsWith("https:") ? "__Secure-marketplace.session_token" : "marketplace.session_token",
+        name: sessionCookieAt(publicUrl),
         description: "As signing in sets it. Requests from pages of another origin are refused.",
       },
       apiKey: { type: "http", scheme: "bearer", description: "amk_…, from the account's settings." },
@@ -79,7 +81,7 @@ export function usualAnswers(endpoint: Endpoint): Answers {
 const sessionsAway = { 503: "Sessions cannot be looked up right now; try again shortly." };
 const noSession = refusals(403, sessionsAway, {
   401: "Sign in first; GET /sign-in shows how.",
-  429: "No more than 300 requests a minute.",
+  429: `No more than ${sessionCallsPerMinute} requests a minute.`,
 });
 
 /** What callers are told who are not let in. */
@@ -87,13 +89,15 @@ const notLetIn: Readonly<Record<Access, Answers>> = {
   public: refusals(429),
   unlimited: {},
   apiKey: refusals(401, {
-    429: "This key allows 60 requests a minute.",
+    429: `This key allows ${usualCallsPerMinute} requests a minute.`,
     503: "Keys cannot be checked right now; try again shortly.",
   }),
   session: noSession,
   account: noSession,
   // Who is no operator is told that there is nothing, signed in or not.
-  operator: refusals(403, 404, sessionsAway, { 429: "No more than 120 requests a minute." }),
+  operator: refusals(403, 404, sessionsAway, {
+    429: `No more than ${operatorCallsPerMinute} requests a minute.`,
+  }),
 };
 
 function malformed({ access, body, query, pathParameters }: Endpoint): Answers {

@@ -9,6 +9,7 @@ import { toolListings } from "../api-keys/key-settings.ts";
 import type { Config } from "../config.ts";
 import { imageBody } from "../http/body-limits.ts";
 import { callerOf } from "../http/callers.ts";
+import { usualCallsPerMinute } from "../http/calls-per-minute.ts";
 import type { Endpoint } from "../http/endpoint.ts";
 import { requireSameOrigin } from "../http/same-origin.ts";
 import { readQuery } from "../query.ts";
@@ -44,7 +45,7 @@ export function mcpEndpoints(needs: Needs): Endpoint[] {
       ...rpcRefusals({
         ...anyRefusal,
         401: "A valid API key is required: Authorization: Bearer <API_KEY>.",
-        429: "This key allows 60 requests a minute.",
+        429: `This key allows ${usualCallsPerMinute} requests a minute.`,
         503: "Keys cannot be checked right now; try again shortly.",
       }),
     },

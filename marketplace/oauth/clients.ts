@@ -2,8 +2,8 @@ import { z } from "zod";
 import { ApiError } from "../../shared/errors.ts";
 import { type Outbound, OutboundFailedError, OutboundRefusedError } from "../../shared/outbound.ts";
 import type { Queryable } from "../../shared/postgres.ts";
+import { admitOrRefuse } from "../admit-or-refuse.ts";
 import { newId } from "../ids.ts";
-import { admitOrRefuse } from "../rate-limit.ts";
 import { OAuthRefusal } from "./refusal.ts";
 
 /** Of those that registered and no person allows anything now; the oldest go first. */
@@ -28,7 +28,8 @@ export const clientMetadata = z.object({
 
 /**
  * Remembers a client that registers itself (RFC 7591), for a month; one that a person allowed something, for longer. It gets no
- * secret: programs on people's machines keep none. A program that registers many crowds out its own, and no other's for long.
+ * secret: programs on people's machines keep none. An address can register `registrationsAnHour`, and of those that nobody
+ * allowed anything the newest `unallowedMax` are kept: who registers many loses mostly their own.
  */
 export async function registerClient(
   db: Queryable,

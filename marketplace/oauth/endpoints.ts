@@ -5,11 +5,11 @@ import { type Answers, formBody, jsonAnswer, requestBody } from "../../shared/en
 import { ApiError } from "../../shared/errors.ts";
 import { readForm } from "../../shared/page/form-body.ts";
 import type { Database } from "../../shared/postgres.ts";
+import { admitOrRefuse } from "../admit-or-refuse.ts";
 import { smallBody } from "../http/body-limits.ts";
 import type { Endpoint } from "../http/endpoint.ts";
 import { refusals } from "../http/refusals.ts";
 import { parse } from "../parse.ts";
-import { admitOrRefuse } from "../rate-limit.ts";
 import { isSetUp, type OAuthSetUp } from "./client-tokens.ts";
 import { type ClientNeeds, clientMetadata, type OAuthClient, registerClient, registeredDays } from "./clients.ts";
 import { clientKeptDays, exchange, giveBack, grantDays, renewalsAnHour } from "./grants.ts";

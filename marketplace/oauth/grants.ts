@@ -9,8 +9,9 @@ import { type MetadataNeeds, scope } from "./metadata.ts";
 import { OAuthRefusal } from "./refusal.ts";
 import { type AccessRequest, type Asked, answerAddress, requireToolServer, textOf } from "./requests.ts";
 
-/** Tokens that lie about are good for minutes; the one they are renewed with, once. */
-const accessSeconds = 15 * 60;
+/** A client's tokens may be stolen: one that calls is good for minutes, the one that renews it for one use. */
+export const accessMinutes = 15;
+const accessSeconds = accessMinutes * 60;
 const refreshSeconds = 30 * 24 * 60 * 60;
 const codeSeconds = 60;
 /** Of what a person allowed once, however often it is renewed. */

@@ -5,7 +5,7 @@ import { paymentHeaders, type SettleResponse } from "../../shared/x402.ts";
 import type { AnonymousLimits } from "../anonymous-limits.ts";
 import type { Config } from "../config.ts";
 import type { FacilitatorClient } from "./facilitator/client.ts";
-import type { PaymentStates } from "./facilitator/payment-states.ts";
+import type { PaymentRecordCache } from "./facilitator/payment-record-cache.ts";
 import { isMalformed } from "./facilitator/refusal-reasons.ts";
 import type { SpeculativeVerdict } from "./facilitator/speculative-verification.ts";
 import { type Answer, answerTo } from "./paid-calls/answers.ts";
@@ -102,7 +102,7 @@ interface QuoteNeeds {
 }
 
 /** What answering a post with or without a payment takes. */
-export type PaymentNeeds = QuoteNeeds & RedeemNeeds & { readonly paymentStates: PaymentStates };
+export type PaymentNeeds = QuoteNeeds & RedeemNeeds & { readonly paymentRecords: PaymentRecordCache };
 
 const replay = "Post the same proof";
 

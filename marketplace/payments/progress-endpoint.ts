@@ -8,7 +8,7 @@ import { exampleTime } from "../http/examples.ts";
 import { refusals } from "../http/refusals.ts";
 import { moment } from "../http/shapes.ts";
 import { readQuery } from "../query.ts";
-import type { PaymentStates } from "./facilitator/payment-states.ts";
+import type { PaymentRecordCache } from "./facilitator/payment-record-cache.ts";
 import type { PaidCalls } from "./paid-calls/store.ts";
 import { paymentProgress, progressQuery } from "./progress.ts";
 import { examplePaid } from "./shapes.ts";
@@ -45,12 +45,12 @@ const progressShape = covering<PaymentProgress>()(
 
 interface ProgressNeeds {
   readonly db: Database;
-  readonly paymentStates: PaymentStates;
+  readonly paymentRecords: PaymentRecordCache;
   readonly paidCalls: PaidCalls;
 }
 
 /** For a page that shows its buyer how the payment goes. */
-export function progressEndpoint({ db, paymentStates: states, paidCalls }: ProgressNeeds): Endpoint {
+export function progressEndpoint({ db, paymentRecords: records, paidCalls }: ProgressNeeds): Endpoint {
   return {
     method: "get",
     path: "/api/payments",
@@ -81,7 +81,7 @@ export function progressEndpoint({ db, paymentStates: states, paidCalls }: Progr
     },
     handler: async (request, response) => {
       const asked = readQuery(progressQuery, request.query);
-      response.json(await paymentProgress({ db, paidCalls, states }, asked, request.ip ?? ""));
+      response.json(await paymentProgress({ db, paidCalls, records }, asked, request.ip ?? ""));
     },
   };
 }

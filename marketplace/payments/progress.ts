@@ -4,7 +4,7 @@ import { toCaip2 } from "../../shared/networks.ts";
 import type { Queryable } from "../../shared/postgres.ts";
 import type { PaymentProgress, ProgressState } from "../answers/payment-progress.ts";
 import { stablecoinOn } from "../stablecoins.ts";
-import type { Heard, PaymentStates } from "./facilitator/payment-states.ts";
+import type { Heard, PaymentRecordCache } from "./facilitator/payment-record-cache.ts";
 import type { LeavingResults } from "./paid-calls/leaving-results.ts";
 import type { PaidCalls } from "./paid-calls/store.ts";
 import type { PaidCallId } from "./payment-payload.ts";
@@ -37,7 +37,7 @@ export const progressQuery = z.object({
  * ApiError 400 naming the parameter, 429 when too much is asked about payments that nothing is known of.
  */
 export async function paymentProgress(
-  { db, paidCalls, states }: Needs,
+  { db, paidCalls, records }: Needs,
   asked: z.infer<typeof progressQuery>,
   address: string,
 ): Promise<PaymentProgress> {
@@ -46,7 +46,7 @@ export async function paymentProgress(
   const leaving = paidCalls.leaving.find(id);
   const recorded = await findCall(db, id);
   const call = recorded && withLeaving(recorded, leaving);
-  const record = await (call ? states.ofCall(id, stepOf(call)) : states.ofStranger(id, address));
+  const record = await (call ? records.ofKnownCall(id, stepOf(call)) : records.ofUnknownPayment(id, address));
   const known = typeof record === "object" ? record : undefined;
   const state = stateOf(call, record);
   const isOver = state === "settled" || state === "failed";
@@ -68,7 +68,7 @@ export async function paymentProgress(
 interface Needs {
   readonly db: Queryable;
   readonly paidCalls: Pick<PaidCalls, "leaving">;
-  readonly states: PaymentStates;
+  readonly records: PaymentRecordCache;
 }
 
 interface Call {

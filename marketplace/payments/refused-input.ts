@@ -1,7 +1,7 @@
 import { type Answers, jsonAnswer } from "../../shared/endpoint.ts";
 import { ApiError, type ErrorCode } from "../../shared/errors.ts";
 import { errorShape } from "../http/shapes.ts";
-import type { PaymentStates } from "./facilitator/payment-states.ts";
+import type { PaymentRecordCache } from "./facilitator/payment-record-cache.ts";
 import type { SpeculativeVerdict } from "./facilitator/speculative-verification.ts";
 import { isSettled } from "./paid-calls/redemption.ts";
 import type { PaidCalls } from "./paid-calls/store.ts";
@@ -24,7 +24,7 @@ const inputCodes: ReadonlySet<ErrorCode> = new Set(["bad_request", "invalid_valu
 
 interface ChargeNeeds {
   readonly paidCalls: PaidCalls;
-  readonly paymentStates: PaymentStates;
+  readonly paymentRecords: PaymentRecordCache;
 }
 
 interface PresentedPayment {
@@ -36,7 +36,7 @@ interface PresentedPayment {
 }
 
 async function isCharged(
-  { paidCalls, paymentStates }: ChargeNeeds,
+  { paidCalls, paymentRecords }: ChargeNeeds,
   { payload, from, speculative }: PresentedPayment,
 ): Promise<boolean | undefined> {
   const id = typeof payload === "object" ? paidCallIdOf(payload) : undefined;
@@ -46,7 +46,7 @@ async function isCharged(
   const verdict = await (await speculative)?.verdict;
   if (verdict) return isSettled(verdict) ? undefined : false;
   // It may have been settled before it came here.
-  const state = await paymentStates.ofStranger(id, from);
+  const state = await paymentRecords.ofUnknownPayment(id, from);
   const isNowhere = state === "none" || (typeof state === "object" && state.state === "failed");
   return isNowhere ? false : undefined;
 }

@@ -5,6 +5,7 @@ import type { Database } from "../../shared/postgres.ts";
 import { historyDays } from "../history-days.ts";
 import { runBody } from "../http/body-limits.ts";
 import { accountOf, callerOf } from "../http/callers.ts";
+import { changesPerMinute } from "../http/calls-per-minute.ts";
 import type { Endpoint } from "../http/endpoint.ts";
 import { exampleAgent, exampleRunId } from "../http/examples.ts";
 import { refusals } from "../http/refusals.ts";
@@ -56,7 +57,7 @@ function ownRunEndpoint(needs: RunNeeds): Endpoint {
     tag: "Runs",
     summary: "Run one agent and pay with the account's credits, signed in instead of with a key.",
     description:
-      "As runAgent in all else. It counts against no key's daily cap, and 60 times a minute are possible. Send `max_credits`, " +
+      `As runAgent in all else. It counts against no key's daily cap, and ${changesPerMinute} times a minute are possible. Send \`max_credits\`, ` +
       "so that a price which rose is a 402 and not a charge, and an `Idempotency-Key`, so that a lost answer can be had again.",
     access: "account",
     ...runOnCredits,

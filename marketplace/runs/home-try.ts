@@ -1,9 +1,9 @@
 import { clientOf } from "../../shared/client-address.ts";
 import { ApiError } from "../../shared/errors.ts";
 import type { Queryable } from "../../shared/postgres.ts";
+import { admitOrRefuse } from "../admit-or-refuse.ts";
 import { findLiveAgent } from "../agents/find.ts";
 import type { AccountId } from "../ids.ts";
-import { admitOrRefuse } from "../rate-limit.ts";
 import type { RunResult } from "./asked-run.ts";
 import type { HomeTryConfig } from "./home-try-config.ts";
 import { prepareAgent } from "./prepare.ts";

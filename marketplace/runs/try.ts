@@ -1,6 +1,7 @@
 import { ApiError } from "../../shared/errors.ts";
 import type { Queryable } from "../../shared/postgres.ts";
 import type { Account } from "../accounts/create.ts";
+import { admitOrRefuse } from "../admit-or-refuse.ts";
 import { findOwnAgent } from "../agents/creator-agents.ts";
 import type { Versions } from "../agents/version.ts";
 import { asRunnable } from "../agents/version.ts";
@@ -8,7 +9,6 @@ import type { BackgroundWork } from "../background-work.ts";
 import type { Config } from "../config.ts";
 import { newId } from "../ids.ts";
 import { withinTryAllowance } from "../models/try-allowance.ts";
-import { admitOrRefuse } from "../rate-limit.ts";
 import { type ExecuteNeeds, executeRun, type Outcome } from "./execute.ts";
 import { answerRefusal, type PrecheckNeeds, precheck } from "./precheck.ts";
 import { requireSafe } from "./prepare.ts";

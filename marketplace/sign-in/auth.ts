@@ -11,6 +11,7 @@ import { ApiError } from "../../shared/errors.ts";
 import type { Log } from "../../shared/log.ts";
 import type { Database } from "../../shared/postgres.ts";
 import { isMailAddress } from "../accounts/users.ts";
+import { cookiePrefixAt, opensSession } from "../http/session-cookie.ts";
 import { seenClient } from "../seen-client.ts";
 import type { Wallet } from "../wallet.ts";
 import type { OidcConfig } from "./config.ts";
@@ -63,8 +64,7 @@ export function createAuth(options: AuthOptions) {
       ...(options.oidc ? [genericOAuth({ config: [providerOf(options.oidc)] })] : []),
     ],
     advanced: {
-      // A cookie of that name is taken from this very host alone, and not from a neighbour under the same domain.
-      cookiePrefix: isHttps ? "__Host-marketplace" : "marketplace",
+      cookiePrefix: cookiePrefixAt(publicUrl),
       useSecureCookies: false,
       defaultCookieAttributes: { secure: isHttps },
       // Of an address its network is kept, as headersOf says it.
@@ -106,7 +106,7 @@ const seenFrom = "x-seen-from";
 export function passCookies({ headers }: Pick<globalThis.Response, "headers">, response: Response): boolean {
   const cookies = headers.getSetCookie();
   for (const cookie of cookies) response.appendHeader("set-cookie", cookie);
-  return cookies.some((cookie) => /^(__Host-)?marketplace\.session_token=[^;]/.test(cookie));
+  return cookies.some((cookie) => opensSession.test(cookie));
 }
 
 /** What is stored of a link's token, which is random. */

@@ -2,10 +2,10 @@ import { randomBytes } from "node:crypto";
 import { ApiError } from "../../shared/errors.ts";
 import { type Database, inTransaction, isUniqueViolation, type Transaction } from "../../shared/postgres.ts";
 import { type Email, noteEmailToFormer } from "../accounts/account-emails.ts";
-import { mailboxOf } from "../accounts/users.ts";
+import { admitOrRefuse } from "../admit-or-refuse.ts";
 import type { AccountId } from "../ids.ts";
-import { admitOrRefuse } from "../rate-limit.ts";
 import { hashOf } from "./auth.ts";
+import { admitLink } from "./enter.ts";
 import { requireFresh } from "./fresh-session.ts";
 import type { Session } from "./sessions.ts";
 import type { SignIn } from "./sign-in.ts";
@@ -28,7 +28,7 @@ export async function askForEmail(needs: ChangeNeeds, session: Session, given: s
     throw new ApiError("invalid_value", '"email" is your address already.', { body: { field: "email" } });
   }
   await admitOrRefuse(db, `email-change:${session.userId}`, 5, "Too many changes of the address.");
-  await admitOrRefuse(db, `sign-in:${mailboxOf(email)}`, 5, "Too many links for this address.");
+  await admitLink(db, email);
   const token = randomBytes(24).toString("base64url");
   await db.query(
     `insert into email_changes (user_id, email, token_hash, expires_at)

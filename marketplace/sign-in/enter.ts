@@ -1,10 +1,10 @@
 import type { Request, Response } from "express";
 import { z } from "zod";
 import { clientOf } from "../../shared/client-address.ts";
-import type { Database } from "../../shared/postgres.ts";
+import type { Database, Queryable } from "../../shared/postgres.ts";
 import { isMailAddress, mailboxOf } from "../accounts/users.ts";
+import { admitOrRefuse } from "../admit-or-refuse.ts";
 import type { Config } from "../config.ts";
-import { admitOrRefuse } from "../rate-limit.ts";
 import type { SignIn } from "./sign-in.ts";
 
 export interface EnterNeeds {
@@ -44,7 +44,7 @@ export function nextOf(asked: string | null | undefined, otherwise = landingPath
  */
 export async function sendLink({ signIn, db }: EnterNeeds, request: Request, email: string, next?: string) {
   await admitFrom(db, request);
-  await admitOrRefuse(db, `sign-in:${mailboxOf(email)}`, 5, "Too many links for this address.");
+  await admitLink(db, email);
   return signIn.links.send(request, email, next);
 }
 
@@ -59,6 +59,13 @@ export async function enterAtProvider({ signIn, db }: EnterNeeds, request: Reque
   await admitFrom(db, request);
   return signIn.singleSignOn.start(request, response, next);
 }
+
+/** Counts one more e-mail with a link to this mailbox, whatever the link is for; 429 for too many. */
+export async function admitLink(db: Queryable, email: string): Promise<void> {
+  await admitOrRefuse(db, `sign-in:${mailboxOf(email)}`, linksPerMinute, "Too many links for this address.");
+}
+
+const linksPerMinute = 5;
 
 /** Guessing, and filling other people's mail boxes, is slow from one place. */
 export async function admitFrom(db: Database, { ip = "unknown" }: Request): Promise<void> {

@@ -4,7 +4,7 @@ import type { Database, Queryable } from "../../shared/postgres.ts";
 import type { Assertion } from "./passkey-shapes.ts";
 import type { Session } from "./sessions.ts";
 
-const challengeMinutes = 5;
+export const challengeMinutes = 5;
 
 /** Whether who is signed in has a passkey that could show that it is they. */
 export async function hasPasskey(db: Queryable, { userId }: Session): Promise<boolean> {

@@ -4,16 +4,14 @@ import type { Queryable } from "../../shared/postgres.ts";
 import { limitIn, type RequestCounts } from "../../shared/rate-limit.ts";
 import type { Account } from "../accounts/create.ts";
 import { accountOfUser } from "../accounts/users.ts";
+import { admitOrRefuse } from "../admit-or-refuse.ts";
 import type { Config } from "../config.ts";
 import { sessionOf } from "../http/callers.ts";
+import { changesPerMinute, sessionCallsPerMinute } from "../http/calls-per-minute.ts";
 import { requireSameOrigin } from "../http/same-origin.ts";
-import { admitOrRefuse } from "../rate-limit.ts";
 import type { Session } from "./sessions.ts";
 import type { SignIn } from "./sign-in.ts";
 
-const callsPerMinute = 300;
-/** Whatever an account keeps grows no faster. */
-const changesPerMinute = 60;
 const draftSavesPerMinute = 120;
 
 /**
@@ -40,8 +38,8 @@ export function requireSession(context: SessionNeeds): RequestHandler[] {
 /** Counts one call of the person; 429 past the limit. */
 async function admitSession({ db, valkey }: SessionNeeds, { userId }: Session): Promise<void> {
   const subject = `session:${userId}`;
-  if (!valkey) return admitOrRefuse(db, subject, callsPerMinute);
-  return limitIn(valkey, subject, callsPerMinute, `No more than ${callsPerMinute} requests a minute.`);
+  if (!valkey) return admitOrRefuse(db, subject, sessionCallsPerMinute);
+  return limitIn(valkey, subject, sessionCallsPerMinute, `No more than ${sessionCallsPerMinute} requests a minute.`);
 }
 
 /** The same, for what only the holder of an open account can do: 403 for a session without one. */

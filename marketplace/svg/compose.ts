@@ -1,7 +1,8 @@
 import { ApiError } from "../../shared/errors.ts";
 import type { ModelClient } from "../connectors/model-client.ts";
 import { ConnectorError } from "../connectors/result.ts";
-import type { Vectorized, VectorizeFile } from "../tracer/pool/job.ts";
+import type { VectorFile } from "../tracer/options.ts";
+import type { Vectorized } from "../tracer/pool/job.ts";
 import type { Wish } from "../tracer/pool/redraw.ts";
 import type { Party } from "./fair-queue.ts";
 import { shapePrompt, sizeOf } from "./prompt.ts";
@@ -13,7 +14,7 @@ interface Means {
   readonly models: ModelClient;
   readonly model: string | undefined;
   readonly tracers: TracePool;
-  readonly files: readonly VectorizeFile[];
+  readonly files: readonly VectorFile[];
   readonly deadlineMs: number;
   readonly party: Party;
   readonly signal: AbortSignal;

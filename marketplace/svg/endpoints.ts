@@ -1,7 +1,7 @@
 import type { Request, RequestHandler, Response } from "express";
 import { type Answer, type Answers, jsonAnswer, type RequestBody, requestBody } from "../../shared/endpoint.ts";
 import type { Output } from "../connectors/result.ts";
-import { dollarAmount, dollarText } from "../credits/amount.ts";
+import { credits, dollarAmount, dollarText, priceInDollars } from "../credits/amount.ts";
 import { imageBody, smallBody } from "../http/body-limits.ts";
 import { accountOf, callerOf } from "../http/callers.ts";
 import type { Endpoint } from "../http/endpoint.ts";
@@ -99,7 +99,7 @@ function ownVectorizeEndpoint(needs: SvgNeeds): Endpoint {
     description: `As vectorize in all else. ${signedIn}`,
     access: "account",
     beforeBody: [admit(needs, ownBuyer)],
-    body: requestBody(vectorizeOnCredits, { ...exampleOrders["svg-vectorize"], max_credits: 1 }, imageBody),
+    body: requestBody(vectorizeOnCredits, withMaxCredits("svg-vectorize"), imageBody),
     headers: idempotencyHeaders,
     answers: imageAnswers,
     handler: (request, response) => answerVectorize(needs, ownBuyer(response), request, response),
@@ -115,7 +115,7 @@ function ownGenerateEndpoint(needs: SvgNeeds): Endpoint {
     summary: `A prompt as SVG, for ${creditText("svg-generate")}, signed in instead of with a key.`,
     description: `As generateSvg in all else. ${signedIn}`,
     access: "account",
-    body: requestBody(generateOnCredits, { ...exampleOrders["svg-generate"], max_credits: 3 }, smallBody),
+    body: requestBody(generateOnCredits, withMaxCredits("svg-generate"), smallBody),
     headers: idempotencyHeaders,
     answers: promptAnswers,
     handler: (request, response) => answerGenerate(needs, ownBuyer(response), request, response),
@@ -125,6 +125,11 @@ function ownGenerateEndpoint(needs: SvgNeeds): Endpoint {
 const signedIn =
   "Send `max_credits`, so that a price which rose is a 402 and not a charge, and an `Idempotency-Key`, so that a lost answer " +
   "can be had again.";
+
+/** A first order that costs no more than it says. */
+function withMaxCredits<P extends SvgProduct>(product: P) {
+  return { ...exampleOrders[product], max_credits: Number(svgProducts[product].price) };
+}
 
 const ownBuyer = (response: Response): Buyer => ({ accountId: accountOf(response).id });
 
@@ -216,7 +221,7 @@ function drawn(headers: Answer["headers"]): Answer {
       layers: [{ id: "fox", name: "fox", fill: ["#d9642b"] }],
       score: 0.97,
       metrics: { ssim: 0.98, psnr: 34.2 },
-      cost_usd: 0.01,
+      cost_usd: priceInDollars(credits(svgProducts["svg-vectorize"].price)),
       ms: 2_140,
     },
     { ...(headers && { headers }) },

@@ -18,7 +18,7 @@ interface Limits {
   readonly waitingMax: number;
   /** Jobs of one party, running and waiting. */
   readonly partyMax: number;
-  /** The party that gives way: its jobs begin while no other party's waits, and lose their place first. */
+  /** The party that comes after all others: its jobs begin only while nobody else's wait, and where there is no room they are the first to lose their place. */
   readonly last?: Party;
 }
 
@@ -214,8 +214,8 @@ export class FairQueue {
 }
 
 /**
- * Who has fewest jobs running of those that wait, and of these who was served longest ago; the party that gives way only where
- * no other waits. Undefined where none waits.
+ * Who has fewest jobs running of those that wait, and of these who was served longest ago; the `last` party only where no other
+ * waits. Undefined where none waits.
  */
 function firstInTurn(lines: ReadonlyMap<Party, Line>, last: Party | undefined): [Party, Line] | undefined {
   let first: [Party, Line] | undefined;

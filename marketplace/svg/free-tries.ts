@@ -2,7 +2,7 @@ import { clientOf } from "../../shared/client-address.ts";
 import type { EnvReader } from "../../shared/env.ts";
 import { ApiError } from "../../shared/errors.ts";
 import type { Queryable } from "../../shared/postgres.ts";
-import { admitOrRefuse } from "../rate-limit.ts";
+import { admitOrRefuse } from "../admit-or-refuse.ts";
 import type { TraceOptions } from "../tracer/options.ts";
 import type { Vectorized } from "../tracer/pool/job.ts";
 import { secondsUntilTomorrow } from "../utc-day.ts";

@@ -9,8 +9,10 @@ import type { PreparedRun } from "../runs/prepare.ts";
 import type { Runnable } from "../runs/runnable.ts";
 import { drawingMs } from "../time-limits.ts";
 import type { Notes } from "../tracer/notes.ts";
+import type { VectorFile } from "../tracer/options.ts";
 import type { Vectorized } from "../tracer/pool/job.ts";
 import { compose } from "./compose.ts";
+import { promptLengthMax } from "./draw-options.ts";
 import type { Party } from "./fair-queue.ts";
 import { readImage } from "./image-source.ts";
 import { shapePrompt, sizeOf, traceOptionsOf } from "./prompt.ts";
@@ -18,7 +20,9 @@ import { type GenerateRequest, traceOptions, type VectorizeRequest } from "./req
 import type { TracePool } from "./trace-pool.ts";
 import { vectorize } from "./vectorize.ts";
 
-/** The three things the platform sells itself, with their price in credits; a credit is a cent. */
+const takesPrompt = `Takes \`prompt\`: up to ${promptLengthMax.toLocaleString("en")} characters; style, aspect, colours and background if you like.`;
+
+/** The drawings that the platform sells, with their price in credits; a credit is a cent. It sells credits besides (payments/purchase.ts). */
 export const svgProducts = {
   "svg-vectorize": {
     id: "agt_svg_vectorize",
@@ -32,14 +36,14 @@ export const svgProducts = {
     name: "Prompt to SVG",
     price: 3n,
     does: "Draws what the prompt says as an SVG.",
-    takes: "Takes `prompt`: up to 2,000 characters; style, aspect, colours and background if you like.",
+    takes: takesPrompt,
   },
   "svg-generate-hd": {
     id: "agt_svg_generate_hd",
     name: "Prompt to SVG, HD",
     price: 8n,
     does: "Draws what the prompt says as an SVG, in more detail.",
-    takes: "Takes `prompt`: up to 2,000 characters; style, aspect, colours and background if you like.",
+    takes: takesPrompt,
   },
 } as const satisfies Record<string, Product>;
 
@@ -237,13 +241,13 @@ async function draw(
 async function keep({ tools }: DrawNeeds, traced: Vectorized, ownerId: AccountId, runId: RunId) {
   const url = await tools.files.keep({ bytes: Buffer.from(traced.svg), kind: "svg", ownerId, runId });
   const files: Record<string, string> = {};
-  for (const [kind, bytes] of Object.entries(traced.files) as Array<["png" | "pdf", Uint8Array]>) {
+  for (const [kind, bytes] of Object.entries(traced.files) as Array<[VectorFile, Uint8Array]>) {
     files[kind] = await tools.files.keep({ bytes, kind, ownerId, runId });
   }
   return { url, files };
 }
 
-const withPng = (files: readonly ("png" | "pdf")[]) => [...new Set(["png" as const, ...files])];
+const withPng = (files: readonly VectorFile[]) => [...new Set(["png" as const, ...files])];
 
 /** A busy image model is for the caller to come back to; everything else upstream is a failure that was refunded. */
 function asApiError(error: ConnectorError): ApiError {

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { imageBytesMax, imagePixelsMax } from "../tracer/image/limits.ts";
-import { type TraceOptions, traceColours, traceModes, traceStyles } from "../tracer/options.ts";
+import { type TraceOptions, traceColours, traceModes, traceStyles, vectorFiles } from "../tracer/options.ts";
+import { drawAspects, drawColours, drawStyles, promptLengthMax, seedMax } from "./draw-options.ts";
 import { freePictureMax } from "./free-picture.ts";
 
 /** The largest image in base64, and the beginning of a data: URI. */
@@ -9,8 +10,8 @@ const base64LengthMax = imageBytesMax * 1.4;
 const hexRule = /^#[0-9a-fA-F]{6}$/;
 const hexColour = z.string().regex(hexRule, "must be a colour such as #1a2b3c");
 const files = z
-  .array(z.enum(["png", "pdf"]))
-  .max(2)
+  .array(z.enum(vectorFiles))
+  .max(vectorFiles.length)
   .default(["png"])
   .describe("Files made beside the SVG; the PNG always is.");
 
@@ -76,18 +77,21 @@ export const freeTryRequest = vectorizeRequest.omit({ files: true }).extend({
 
 /** Body of POST /api/v1/svg/generate. */
 export const generateRequest = z.object({
-  prompt: z.string().min(1).max(2_000).describe("What is to be drawn, in words; 1 to 2,000 characters."),
-  style: z
-    .enum(["icon", "logo", "illustration", "pattern", "pixel"])
-    .default("illustration")
-    .describe("What kind of drawing it is."),
-  aspect: z.enum(["square", "landscape", "portrait", "wide"]).default("square").describe("Width to height."),
+  prompt: z
+    .string()
+    .min(1)
+    .max(promptLengthMax)
+    .describe(`What is to be drawn, in words; 1 to ${promptLengthMax.toLocaleString("en")} characters.`),
+  style: z.enum(drawStyles).default(drawStyles[0]).describe("What kind of drawing it is."),
+  aspect: z.enum(drawAspects).default(drawAspects[0]).describe("Width to height."),
   hd: z.boolean().default(false).describe("More detail, at the HD price."),
   layers: z
     .boolean()
     .default(false)
     .describe("One group per object, as a person would name them. With an API key only."),
-  colors: wholeFrom(2, 64).optional().describe("At most so many colours, 2 to 64."),
+  colors: wholeFrom(drawColours.min, drawColours.max)
+    .optional()
+    .describe(`At most so many colours, ${drawColours.min} to ${drawColours.max}.`),
   palette: z
     .array(hexColour)
     .min(1)
@@ -102,7 +106,7 @@ export const generateRequest = z.object({
     .optional()
     .describe("`transparent`, or a colour such as #1a2b3c; white when left out."),
   files,
-  seed: z.int().min(0).max(2_147_483_647).optional().describe("Another number, another drawing."),
+  seed: z.int().min(0).max(seedMax).optional().describe("Another number, another drawing."),
 });
 
 const max_credits = z.int().min(0).optional().describe("Refused with 402 when it costs more.");
@@ -116,7 +120,7 @@ export const paidRequests = {
   "svg-vectorize": vectorizeRequest.omit({ layers: true }),
   "svg-generate": generateRequest.omit({ hd: true, layers: true }),
   "svg-generate-hd": generateRequest.omit({ hd: true, layers: true }).extend({
-    aspect: z.enum(["square", "landscape", "portrait"]).default("square").describe("Wide HD: with an API key only."),
+    aspect: z.enum(drawAspects).exclude(["wide"]).default(drawAspects[0]).describe("Wide HD: with an API key only."),
   }),
 } as const;
 

@@ -1,6 +1,6 @@
 import { ApiError } from "../../shared/errors.ts";
-import type { TraceOptions } from "../tracer/options.ts";
-import type { RedrawJob, Vectorized, VectorizeFile, VectorizeJob } from "../tracer/pool/job.ts";
+import type { TraceOptions, VectorFile } from "../tracer/options.ts";
+import type { RedrawJob, Vectorized, VectorizeJob } from "../tracer/pool/job.ts";
 import type { Party } from "./fair-queue.ts";
 import type { TracePool } from "./trace-pool.ts";
 
@@ -21,7 +21,7 @@ export function vectorize(
 
 interface Means {
   readonly deadlineMs?: number;
-  readonly files?: readonly VectorizeFile[];
+  readonly files?: readonly VectorFile[];
   /** Who shares a place in the queue with it. */
   readonly party?: Party;
   /** Larger pictures are refused, where fewer pixels are allowed than usual. */

@@ -1,6 +1,9 @@
 export const traceModes = ["stacked", "cutout"] as const;
 export const traceStyles = ["auto", "logo", "icon", "lineart", "photo", "pixel"] as const;
 export const tracePresets = ["auto", "small", "hq"] as const;
+/** What can be made beside the SVG. */
+export const vectorFiles = ["png", "pdf"] as const;
+export type VectorFile = (typeof vectorFiles)[number];
 /** How many colours may be asked for. */
 export const traceColours = { min: 2, max: 256 } as const;
 

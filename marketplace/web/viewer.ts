@@ -3,6 +3,7 @@ import type { Database } from "../../shared/postgres.ts";
 import type { Account } from "../accounts/create.ts";
 import { accountOfUser } from "../accounts/users.ts";
 import type { BalanceLookup } from "../credits/balance.ts";
+import { mayHoldSession } from "../http/session-cookie.ts";
 import type { Session } from "../sign-in/sessions.ts";
 import type { SignIn } from "../sign-in/sign-in.ts";
 
@@ -27,7 +28,7 @@ export async function viewerOf(
   request: Request,
   response: Response,
 ): Promise<Viewer | undefined> {
-  if (!/marketplace\.session_token=/.test(request.headers.cookie ?? "")) return undefined;
+  if (!mayHoldSession.test(request.headers.cookie ?? "")) return undefined;
   const session = await signIn.sessions.read(request, response);
   if (!session) return undefined;
   const account = await accountOfUser(db, session.userId);

@@ -10,6 +10,7 @@ import { paymentBodyBytesMax } from "../../facilitator/payment-shapes.ts";
 import { unpayableCheckedEvery } from "../../marketplace/accounts/recheck-wallets.ts";
 import { confirmedMinutes } from "../../marketplace/admin/confirm.ts";
 import { categories } from "../../marketplace/agents/category.ts";
+import { figuresDays } from "../../marketplace/agents/count-runs.ts";
 import { extraInstructionsLengthMax } from "../../marketplace/agents/field-limits.ts";
 import { connectorIds } from "../../marketplace/connectors/connector.ts";
 import { historyDays } from "../../marketplace/history-days.ts";
@@ -54,8 +55,12 @@ const figures: readonly Figure[] = [
     like: `interval '${historyDays} days'`,
     as: days(historyDays),
     within: /^(marketplace|client|docs)\//,
-    // The window of an agent's figures, which the API's names tell as well (`runs_30d`).
-    but: /^marketplace\/(agents|web\/agent)\/|^marketplace\/web\/(home\/agents|pages\/creator)\.tsx|publishing\.md|^docs\/glossary\.md/,
+  },
+  {
+    name: "figuresDays",
+    like: `runs in ${figuresDays} days`,
+    as: days(figuresDays),
+    within: /^(marketplace|client|docs)\//,
   },
   {
     name: "failuresWithin",

@@ -79,6 +79,19 @@ describe("by e-mail", () => {
     expect(again.status).toBe(401);
   });
 
+  test("the OpenAPI document names the cookie that signing in sets, at an https address and at another", async ({
+    provider,
+    deployed,
+    local,
+  }) => {
+    const onHttps = new Browser(deployed.url);
+    await throughProvider(provider, onHttps, newEmail());
+    for (const browser of [onHttps, await signedIn(local)]) {
+      const { name } = (await browser.get("/openapi.json")).body.components.securitySchemes.session;
+      expect(browser.cookie.split("; ").map((cookie) => cookie.split("=")[0])).toContain(name);
+    }
+  });
+
   test("a link opened by twenty at once signs one of them in", async ({ local }) => {
     const { link } = (await new Browser(local.url).post("/api/account/sign-in/email", { email: newEmail() })).body;
     const body = { token: tokenIn(link) };

@@ -85,8 +85,8 @@ function SettledPayments({ record: { resource, isRoute, days }, to }: ResourcePr
       aside={
         <span class="small faint num">
           {settled + failed === 0
-            ? "none in 90 days"
-            : `${figures(settled)} in 90 days, ${percent(settled / (settled + failed))} of those sent`}
+            ? `none in ${days.length} days`
+            : `${figures(settled)} in ${days.length} days, ${percent(settled / (settled + failed))} of those sent`}
         </span>
       }
       foot={

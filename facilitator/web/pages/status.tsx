@@ -20,9 +20,11 @@ import { Incidents } from "../status/incidents.tsx";
 import { Uptime } from "../status/uptime.tsx";
 import { count, networkName } from "../words.tsx";
 
-/** Heartbeats come every fifteen seconds, and the minutes of ninety days are many. */
+/** Heartbeats come every fifteen seconds, and the minutes of `statusDays` are many. */
 const keptMs = 2_000;
 const readsKept = 10;
+const statusDays = 90;
+const windowDays = [statusDays, 30, 7];
 
 type Needs = StatusNeeds & Parameters<typeof feePayersHealth>[0];
 
@@ -32,14 +34,14 @@ export function statusPages(context: Needs, environments: readonly Environment[]
   const statusOf = (env: Environment, days: number) =>
     reads.read(`${env} ${days}`, keptMs, () => status(context, { env, days }));
   const show = (withFeePayers: boolean) => async (visit: Visit) => {
-    const days = [90, 30, 7].find((one) => String(one) === visit.query.get("days")) ?? 90;
+    const days = windowDays.find((one) => String(one) === visit.query.get("days")) ?? statusDays;
     const [seen, feePayers] = await Promise.all([
       statusOf(visit.env, days),
       withFeePayers ? feePayersHealth(context, visit.env) : [],
     ]);
     return {
       title: "Status",
-      description: "How this facilitator and its networks were up on the past 90 days.",
+      description: `How this facilitator and its networks were up on the past ${statusDays} days.`,
       section: "/status",
       body: <StatusBody {...{ seen, days, visit, feePayers, environments }} />,
     };
@@ -51,10 +53,10 @@ export function statusPages(context: Needs, environments: readonly Environment[]
       path: "/status.svg",
       scriptBytesMax: 2_048,
       show: async ({ env }) => {
-        const { subjects, copies } = await statusOf(env, 90);
+        const { subjects, copies } = await statusOf(env, statusDays);
         // Meant for others' pages.
         const headers = { "cache-control": "public, max-age=300", "cross-origin-resource-policy": "cross-origin" };
-        const content = badgeSvg(copies > 0, subjects[0]?.available);
+        const content = badgeSvg(copies > 0, subjects[0]?.available, statusDays);
         return { type: "image/svg+xml", content, headers };
       },
     },
@@ -93,7 +95,7 @@ function StatusHead({ seen, days, visit, environments }: Omit<BodyProps, "feePay
   const isUp = seen.copies > 0;
   const title = isUp ? titleOf(seen, visit.env) : "Just started";
   const isWorking = title === settlingOnAll;
-  const windows = [90, 30, 7].map((one) => ({
+  const windows = windowDays.map((one) => ({
     href: inEnv(`${visit.path}?days=${one}`, visit.env, environments),
     label: `${one} d`,
     isCurrent: one === days,

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { networksOf } from "../../../shared/networks.ts";
 import type { AccountId } from "../../ids.ts";
 import { type Problem, sentenceOf } from "../../parse.ts";
 import type { PublishTools } from "../connector.ts";
@@ -8,7 +9,7 @@ import type { Hedera } from "./hedera.ts";
 import { type Operator, transactionFeeMax } from "./operator.ts";
 
 /** Settings that agents on Hedera share. */
-export const networkSetting = z.string().regex(/^hedera:(mainnet|testnet|previewnet)$/, "must be hedera:<network>");
+export const networkSetting = z.string().refine((id) => networksOf("hedera").includes(id), "must be hedera:<network>");
 export const entityId = /^0\.0\.[1-9]\d{0,9}$/;
 export const entitySetting = z.string().regex(entityId, "must be an id such as 0.0.1234");
 const unitsRule = "must be a whole number of base units, 1 or more, as text or as a number";

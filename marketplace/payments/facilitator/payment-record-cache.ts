@@ -8,16 +8,16 @@ import { facilitatorRecordShape } from "./facilitator-record.ts";
 /**
  * What the facilitator's public record says of payments, for callers who ask again and again: questions about one payment
  * within a second are one question, and no caller can have it asked more often than it answers this service. Payments of
- * calls that are known here have a budget of their own, which strangers who make payments up cannot use.
+ * calls that are known here have a budget of their own, which callers who make payments up cannot use.
  */
-export class PaymentStates {
+export class PaymentRecordCache {
   readonly #facilitator: Pick<FacilitatorClient, "paymentState">;
   /** By payment, the one asked about longest ago first. */
   readonly #asked = new Map<string, Asked>();
-  readonly #ofCalls = new SecondBudget(callQuestionsPerSecond);
-  readonly #ofStrangers = new SecondBudget(strangerQuestionsPerSecond);
-  /** The strangers of this moment, by address. */
-  readonly #strangers = new Map<string, SecondBudget>();
+  readonly #ofKnown = new SecondBudget(knownQuestionsPerSecond);
+  readonly #ofUnknown = new SecondBudget(unknownQuestionsPerSecond);
+  /** Who asks about unknown payments at this moment, by address. */
+  readonly #askers = new Map<string, SecondBudget>();
 
   constructor(facilitator: Pick<FacilitatorClient, "paymentState">) {
     this.#facilitator = facilitator;
@@ -27,18 +27,18 @@ export class PaymentStates {
    * Of a payment that a call was begun with. `unheard` when the facilitator gave no answer; while too much is asked, what it
    * said a moment ago. What it said before the call's last step (`step` names that) is asked again.
    */
-  async ofCall(id: PaidCallId, step: string): Promise<Heard> {
+  async ofKnownCall(id: PaidCallId, step: string): Promise<Heard> {
     const known = this.#known(id);
     if (known?.step === step && isFresh(known)) return known.answer;
-    if (this.#ofCalls.take()) return this.#ask(id, step);
+    if (this.#ofKnown.take()) return this.#ask(id, step);
     return known && Date.now() - known.at < lateMs ? known.answer : "unheard";
   }
 
   /** Of a payment that nothing is known of here, for a caller at this address. Throws ApiError 429 when the caller asks too much. */
-  async ofStranger(id: PaidCallId, address: string): Promise<Heard> {
+  async ofUnknownPayment(id: PaidCallId, address: string): Promise<Heard> {
     const known = this.#known(id);
     if (known && isFresh(known)) return known.answer;
-    if (!this.#budgetOf(clientOf(address)).take() || !this.#ofStrangers.take()) throw askedTooOften();
+    if (!this.#budgetOf(clientOf(address)).take() || !this.#ofUnknown.take()) throw askedTooOften();
     return this.#ask(id);
   }
 
@@ -56,10 +56,10 @@ export class PaymentStates {
   }
 
   #budgetOf(client: string): SecondBudget {
-    const budget = this.#strangers.get(client) ?? new SecondBudget(questionsPerStranger);
-    this.#strangers.delete(client);
-    this.#strangers.set(client, budget);
-    if (this.#strangers.size > strangersMax) this.#strangers.delete(this.#strangers.keys().next().value as string);
+    const budget = this.#askers.get(client) ?? new SecondBudget(questionsPerAsker);
+    this.#askers.delete(client);
+    this.#askers.set(client, budget);
+    if (this.#askers.size > askersMax) this.#askers.delete(this.#askers.keys().next().value as string);
     return budget;
   }
 }
@@ -119,9 +119,9 @@ type PaymentState = z.infer<typeof shape>;
 const freshMs = 900;
 const lateMs = 10_000;
 const askedMax = 2_000;
-const strangersMax = 5_000;
+const askersMax = 5_000;
 /** A facilitator on main networks answers 3,000 a minute to an address unless its operator says otherwise: half of that. */
-const callQuestionsPerSecond = 18;
-const strangerQuestionsPerSecond = 7;
+const knownQuestionsPerSecond = 18;
+const unknownQuestionsPerSecond = 7;
 /** A page asks once a second. */
-const questionsPerStranger = 3;
+const questionsPerAsker = 3;

@@ -1,22 +1,28 @@
 import type { VerifyResponse } from "../../../shared/x402.ts";
 
-/** Why the facilitator refused a payment: `reason` is one of the codes in docs/payment-rules.md. */
+/** Why the facilitator refused a payment: `reason` is one of the codes in docs/payment-rules.md, or `not_used`. */
 export interface Reason {
   readonly reason: string;
   readonly message?: string | undefined;
 }
 
-/** What /verify said against it; "not_used" of one that was good and bought nothing. */
+/** What /verify said against it; `not_used`, which is counted and told to nobody, of one that was good and bought nothing. */
 export function reasonOf({ invalidReason = "not_used", invalidMessage: message }: VerifyResponse): Reason {
   return { reason: invalidReason, message };
 }
 
-/** The payer signed it, and holds too little. For any other reason a caller can have put the payer's name on garbage. */
+/**
+ * The payer signed it, and holds too little. A payment with any other reason may be made up, in the name of a payer who does not
+ * know of it.
+ */
 export function showsPayerLacksFunds({ reason, message }: Reason): boolean {
   return reason === "invalid_exact_evm_insufficient_balance" || isHederaBalance(reason, message);
 }
 
-/** The proof is not made as a buyer's client makes it. One that is may still be late, or its payer poor. */
+/**
+ * Whether the payment has a form that no client of a buyer makes: then the answer shows the right one (`proofShape`). A payment of
+ * the right form can still be late, or its payer hold too little (`ofWellFormed`).
+ */
 export function isMalformed(reason: string): boolean {
   return /^invalid_(payload|exact)/.test(reason) && !ofWellFormed.has(reason);
 }

@@ -124,7 +124,7 @@ async function isSpentElsewhere(
   { payment, id, presented }: Asked,
   { transaction }: SettleResponse,
 ): Promise<boolean> {
-  if (payment.expiresAt.getTime() < Date.now() - unquotedGoodForMs) return true;
+  if (payment.expiresAt.getTime() < Date.now() - unquotedGoodForDays * 86_400_000) return true;
   const resource = await facilitator.paidResource(id.network, transaction).catch((cause) => {
     const message = "What this payment was settled for cannot be looked up at the moment; try again shortly.";
     throw new ApiError("unavailable", message, { cause, headers: { "retry-after": "5" } });
@@ -242,7 +242,8 @@ const isSameId = (shown: unknown, id: string) =>
 const isOn = ({ network, payTo }: PaymentRequirements, wallet: { network: string; address: string }) =>
   wallet.network === network && isSameWallet(network, wallet.address, payTo);
 
-const unquotedGoodForMs = 7 * 86_400_000;
+/** After the end of its validity, for a payment that was settled for no quote of ours. */
+export const unquotedGoodForDays = 7;
 
 const notForThis: Refused = {
   outcome: "refused",

@@ -30,7 +30,7 @@ export interface PaidCall extends Progress {
   readonly agentVersion: number | null;
   /** A post of the payment is working on it. */
   readonly leased: boolean;
-  /** It was last written to within a day. */
+  /** It was last written to within `copiesForHours`. */
   readonly isRecent: boolean;
 }
 

@@ -1,11 +1,11 @@
 import { clientOf } from "../../../shared/client-address.ts";
 import { ApiError } from "../../../shared/errors.ts";
 import type { SettleResponse } from "../../../shared/x402.ts";
+import { admitOrRefuse } from "../../admit-or-refuse.ts";
 import { RefusalError } from "../../connectors/refusal.ts";
 import type { Output, Result } from "../../connectors/result.ts";
 import { newId } from "../../ids.ts";
 import type { ModelBuyer } from "../../models/model-claims.ts";
-import { admitOrRefuse } from "../../rate-limit.ts";
 import { answerOf } from "../../runs/precheck.ts";
 import { recordFailure } from "../../runs/record.ts";
 import { endDebt, upsertDebt } from "../debts.ts";
@@ -23,6 +23,7 @@ import {
   type PaidWork,
   type Redemption,
   refusalOf,
+  refusedBy,
   type Spent,
   type Work,
 } from "./redemption.ts";
@@ -125,8 +126,7 @@ async function settledBefore(
   if (verdict && isSettled(verdict)) return settle(context, work, call);
   await context.paidCalls.releaseLease(call);
   if (!verdict) return outcomeUnknown;
-  const { invalidReason: reason = "invalid", invalidMessage: message = "" } = verdict;
-  return { outcome: "refused", reason, message };
+  return refusedBy(verdict);
 }
 
 /**

@@ -24,6 +24,7 @@ import {
   type Presented,
   type Redemption,
   type Refused,
+  refusedBy,
   type Work,
 } from "./redemption.ts";
 import type { WaitingPosts } from "./waiting-posts.ts";
@@ -142,8 +143,7 @@ async function begin(
   if (!verdict) throw unreachable(context);
   if (verdict.isValid) return outcomeUnknown;
   if (isSettled(verdict)) return beginSettled(context, asked);
-  const { invalidReason: reason = "invalid", invalidMessage: message = "" } = verdict;
-  return { outcome: "refused", reason, message };
+  return refusedBy(verdict);
 }
 
 /** The buyer settled it with the facilitator and now presents it. */
@@ -165,7 +165,7 @@ async function beginOnOtherTerms(context: RedeemNeeds, asked: Asked): Promise<Ne
   const verdict = requirements && (await context.facilitator.verify(facilitatorRequest(asked.payload, requirements)));
   if (verdict?.holdId !== undefined) asked.holdIds.push(verdict.holdId);
   if (verdict && isSettled(verdict)) return beginSettled(context, asked);
-  // Whatever the answer is now: it was asked for in vain.
+  // Nothing comes of the question, whatever the answer: it counts like a payment that bought nothing.
   if (verdict) context.failedPayments.note(asked.presented.from, asked.payment, reasonOf(verdict));
   return undefined;
 }
@@ -246,7 +246,7 @@ async function replayWithOtherInput(context: RedeemNeeds, work: Work, call: Paid
 
 /**
  * The answer about a call whose result needs nothing more: one that was delivered is for those presenters, too, who had asked
- * before; one that was not is kept for its holder, and any presenter who knows the input may have a copy for a day.
+ * before; one that was not is kept for its holder, and any presenter who knows the input may have a copy for `copiesForHours` (store.ts).
  */
 function ending(work: Work, { deliveredAt, output, transaction, isRecent, ...call }: PaidCall): Redemption | undefined {
   const progress = { ...call, output, transaction };

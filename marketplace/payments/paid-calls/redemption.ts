@@ -160,6 +160,16 @@ export function isSettled({ isValid, invalidReason }: VerifyResponse): boolean {
   return !isValid && (invalidReason === "already_settled" || invalidReason === "settlement_pending");
 }
 
+/** What /verify said against a payment; another facilitator may give no reason. */
+export function refusedBy({ invalidReason: reason, invalidMessage: message }: VerifyResponse): Refused {
+  if (reason !== undefined) return { outcome: "refused", reason, message: message ?? "" };
+  return {
+    outcome: "refused",
+    reason: "invalid",
+    message: message ?? "The facilitator refused it and gave no reason.",
+  };
+}
+
 /** Why a settlement gave no transaction: a refusal, or the outcome is not known. */
 export function refusalOf(settlement: SettleResponse | undefined): Refused | Unknown {
   if (!settlement || settlement.errorReason === "settlement_pending") return outcomeUnknown;

@@ -53,7 +53,7 @@ export const transitions = {
   forget: { from: { begun: ["none"] }, by: ["buyer", "crediting"] },
   /** Another's transaction settled it, and the presenter has not shown the payer's wallet. */
   discard: { from: { begun: ["none"], ran: ["none"] }, by: ["buyer", "crediting"] },
-  /** By a periodic task: the payment was not settled for a month. If it is settled after all, the agent runs again. */
+  /** By a periodic task: the payment was not settled within `historyDays`. If it is settled after all, the agent runs again. */
   dropResult: { from: { ran: ["begun"] }, by: [] },
 } as const satisfies Record<string, Rule>;
 

@@ -245,8 +245,11 @@ interface Charged {
   readonly requirements: { readonly asset: string; readonly amount: string };
 }
 
+/** For so long any presenter who knows the input may have a copy of a result that its buyer has still to fetch. */
+const copiesForHours = 24;
+
 const select = `
   select product, run_id as "runId", call_digest as digest, requirements, payer, output, receipt, transaction_id as transaction,
     delivered_at as "deliveredAt", coalesce(lease_until > now(), false) as leased,
-    updated_at > now() - interval '1 day' as "isRecent", agent_version as "agentVersion"
+    updated_at > now() - interval '${copiesForHours} hours' as "isRecent", agent_version as "agentVersion"
   from paid_calls`;

@@ -1,6 +1,6 @@
 import { ApiError, type ErrorCode } from "../../../shared/errors.ts";
 import type { Notes } from "../notes.ts";
-import type { TraceOptions } from "../options.ts";
+import type { TraceOptions, VectorFile } from "../options.ts";
 import type { Trace } from "../output/finish.ts";
 import { checkSvg } from "../sanitize/check-svg.ts";
 import { BadMarkupError } from "../sanitize/markup.ts";
@@ -14,7 +14,7 @@ import { writePdf } from "./write-pdf.ts";
 export interface VectorizeJob {
   readonly bytes: Uint8Array;
   readonly options: TraceOptions;
-  readonly files: readonly VectorizeFile[];
+  readonly files: readonly VectorFile[];
   /** Of the picture; `imagePixelsMax` when left out. */
   readonly pixelsMax?: number;
 }
@@ -23,16 +23,14 @@ export interface VectorizeJob {
 export interface RedrawJob {
   readonly answer: string;
   readonly wish: Wish;
-  readonly files: readonly VectorizeFile[];
+  readonly files: readonly VectorFile[];
 }
-
-export type VectorizeFile = "png" | "pdf";
 
 export interface Vectorized extends Omit<Trace, "drawing" | "removed">, Notes {
   /** 0..1, see score.ts. */
   readonly score: number;
   readonly metrics: { readonly ssim: number; readonly psnr: number };
-  readonly files: Readonly<Partial<Record<VectorizeFile, Uint8Array>>>;
+  readonly files: Readonly<Partial<Record<VectorFile, Uint8Array>>>;
 }
 
 /** Errors do not cross to another process whole; a refusal crosses as a value. */
@@ -66,10 +64,10 @@ async function traced({ bytes, options, files, pixelsMax }: VectorizeJob): Promi
   return { ...finished(drawn, files), ...notes };
 }
 
-function finished({ result, png, likeness }: Drawn, files: readonly VectorizeFile[]): Vectorized {
+function finished({ result, png, likeness }: Drawn, files: readonly VectorFile[]): Vectorized {
   const { drawing, removed: _, ...rest } = result;
   const { score, ssim, psnr } = likeness;
-  const made: Partial<Record<VectorizeFile, Uint8Array>> = {};
+  const made: Partial<Record<VectorFile, Uint8Array>> = {};
   if (files.includes("png")) made.png = png;
   if (files.includes("pdf")) made.pdf = writePdf(drawing);
   return { ...rest, score: round(score), metrics: { ssim: round(ssim), psnr: round(psnr, 2) }, files: made };

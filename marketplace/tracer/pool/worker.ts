@@ -4,7 +4,7 @@ import workerpool from "workerpool";
 import { vectorizeJob } from "./job.ts";
 
 /**
- * A process that traces (worker-pool.ts) and gives way to whatever else wants its core: a tenth of that is left to it. At the
+ * A process that traces (worker-pool.ts), after whatever else wants its core: a tenth of that is left to it. At the
  * lowest priority there is it had a seventieth, and traces that were paid for met their deadline beside full cores.
  */
 const priority = constants.priority.PRIORITY_BELOW_NORMAL;

@@ -1,4 +1,5 @@
 /** @jsxRuntime automatic @jsxImportSource preact */
+
 import { Bars } from "../../../shared/page/chart.tsx";
 import { Empty } from "../../../shared/page/empty.tsx";
 import { duration, figures, percent } from "../../../shared/page/figures.ts";
@@ -7,6 +8,7 @@ import { Stats } from "../../../shared/page/stats.tsx";
 import { type Column, KeyValues, Table } from "../../../shared/page/table.tsx";
 import { Time } from "../../../shared/page/time.tsx";
 import { categoryNames } from "../../agents/category.ts";
+import { figuresDays } from "../../agents/count-runs.ts";
 import type { DayFigures } from "../../agents/daily-figures.ts";
 import type { PublicVersion } from "../../agents/public-versions.ts";
 import { NetworkMark, networkName } from "./networks.tsx";
@@ -82,7 +84,7 @@ function Figures({ done, days }: { done: ShownAgent["detail"]["figures"]; days: 
     done.runs_30d === 0 ? undefined : days.map((day) => of(day) ?? undefined);
   return (
     <section class="stack">
-      <h2>Last 30 days</h2>
+      <h2>Last {figuresDays} days</h2>
       <Stats
         stats={[
           { name: "Runs", value: figures(done.runs_30d), course: course(runsOf) },

@@ -1,8 +1,10 @@
 /** @jsxRuntime automatic @jsxImportSource preact */
+
 import { classes } from "../../../shared/page/classes.ts";
 import { duration, percent, shortFigures } from "../../../shared/page/figures.ts";
 import { Glyph, Icon } from "../../../shared/page/icon.tsx";
 import { creditsOf, usdcOf } from "../../../shared/page/money.tsx";
+import { figuresDays } from "../../agents/count-runs.ts";
 import type { ListedAgent } from "../../agents/list.ts";
 import { connectorIcon } from "./connector-icon.ts";
 import { Networks } from "./networks.tsx";
@@ -53,10 +55,10 @@ function Price({ agent: { price_credits, per_call } }: { agent: ListedAgent }) {
 }
 
 function Done({ figures: { runs_30d, success_rate, median_ms } }: Pick<ListedAgent, "figures">) {
-  if (runs_30d === 0) return <span>no runs in 30 days</span>;
+  if (runs_30d === 0) return <span>no runs in {figuresDays} days</span>;
   return (
     <>
-      <span title="Runs that succeeded, last 30 days">
+      <span title={`Runs that succeeded, last ${figuresDays} days`}>
         <Icon name="ok" />
         <span class="vh">Succeeded</span>
         {percent(success_rate)}

@@ -1,4 +1,5 @@
 /** @jsxRuntime automatic @jsxImportSource preact */
+
 import type { ComponentChildren } from "preact";
 import { Badge } from "../../../shared/page/badge.tsx";
 import { Copy } from "../../../shared/page/copy.tsx";
@@ -7,6 +8,7 @@ import { Glyph } from "../../../shared/page/icon.tsx";
 import { Money } from "../../../shared/page/money.tsx";
 import { Crumbs, Tabs } from "../../../shared/page/tabs.tsx";
 import { Time } from "../../../shared/page/time.tsx";
+import { figuresDays } from "../../agents/count-runs.ts";
 import { connectorIcon } from "./connector-icon.ts";
 import { Networks } from "./networks.tsx";
 import type { ShownAgent } from "./shown-agent.ts";
@@ -72,13 +74,13 @@ interface AgentPageProps {
   readonly children: ComponentChildren;
 }
 
-/** Figures of the last thirty days. */
+/** Figures of the last `figuresDays`. */
 function Proof({ shown: { detail } }: { shown: ShownAgent }) {
   const { per_call: perCall, figures: done } = detail;
   return (
     <div class="row row-4 small faint num">
       <Badge icon={connectorIcon(detail.connector)}>{detail.connector_name}</Badge>
-      {done.runs_30d === 0 ? <span>no runs in 30 days</span> : <Done done={done} />}
+      {done.runs_30d === 0 ? <span>no runs in {figuresDays} days</span> : <Done done={done} />}
       {done.last_success_at && (
         <span>
           last worked <Time at={done.last_success_at} show="ago" />
@@ -109,7 +111,7 @@ function Done({ done }: { done: ShownAgent["detail"]["figures"] }) {
         95 % within <b class="strong">{duration(done.p95_ms)}</b>
       </span>
       <span>
-        <b class="strong">{figures(done.runs_30d)}</b> {done.runs_30d === 1 ? "run" : "runs"} in 30 days
+        <b class="strong">{figures(done.runs_30d)}</b> {done.runs_30d === 1 ? "run" : "runs"} in {figuresDays} days
       </span>
     </>
   );

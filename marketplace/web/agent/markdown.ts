@@ -1,6 +1,7 @@
 import { duration, percent } from "../../../shared/page/figures.ts";
 import { objectLiteral } from "../../../shared/page/literals.ts";
 import { creditsOf, usdcOf } from "../../../shared/page/money.tsx";
+import { figuresDays } from "../../agents/count-runs.ts";
 import type { AgentDetail, DescribedField } from "../../agents/detail.ts";
 import type { AgentExample } from "../../runs/agent-examples.ts";
 import { ruleOf } from "./api-tab.tsx";
@@ -23,7 +24,7 @@ export function agentMarkdown(detail: AgentDetail, origin: string, [example]: re
     `- Id: \`${agent}\``,
     `- Price: ${cost}`,
     `- Runs on: ${detail.connector_name}; answers with ${detail.output_kind}`,
-    `- Last 30 days: ${figures.runs_30d} runs, ${percent(figures.success_rate)} succeeded, median ${duration(figures.median_ms)}`,
+    `- Last ${figuresDays} days: ${figures.runs_30d} runs, ${percent(figures.success_rate)} succeeded, median ${duration(figures.median_ms)}`,
     `- MCP tool: \`${detail.mcp_tool}\` at ${origin}/api/mcp`,
     ...(perCall && price > 0 ? [`- Payable without an account on: ${perCall.networks.join(", ")}`] : []),
     `- Page: ${detail.page_url}`,

@@ -1,4 +1,5 @@
 /** @jsxRuntime automatic @jsxImportSource preact */
+
 import { Button, GoLink } from "../../../shared/page/button.tsx";
 import { Copy } from "../../../shared/page/copy.tsx";
 import { Dialog } from "../../../shared/page/dialog.tsx";
@@ -7,6 +8,7 @@ import { duration } from "../../../shared/page/figures.ts";
 import { creditsOf, usdcOf } from "../../../shared/page/money.tsx";
 import { KeyValues } from "../../../shared/page/table.tsx";
 import type { Category } from "../../agents/category.ts";
+import { figuresDays } from "../../agents/count-runs.ts";
 import type { ListedAgent } from "../../agents/list.ts";
 import { AgentCard } from "./agent-card.tsx";
 import { Examples } from "./examples.tsx";
@@ -122,7 +124,7 @@ function Waiting({ shown: { detail, agent }, hasExamples }: { shown: ShownAgent;
             ["Gives", given[detail.output_kind]],
             ...(figures.runs_30d === 0
               ? []
-              : [["Takes", `${duration(figures.median_ms)}, the median of 30 days`] as const]),
+              : [["Takes", `${duration(figures.median_ms)}, the median of ${figuresDays} days`] as const]),
             ["If it fails", agent.version.permanent ? "the payment stays good for another run" : "nothing is charged"],
             ["If the answer is lost", "a reload of this page fetches it, paid once"],
           ]}

@@ -3,7 +3,7 @@ import { Button } from "../../../shared/page/button.tsx";
 import { TextField } from "../../../shared/page/field.tsx";
 import type { Database } from "../../../shared/postgres.ts";
 import { openAccountFor } from "../../accounts/users.ts";
-import { admitOrRefuse } from "../../rate-limit.ts";
+import { admitOrRefuse } from "../../admit-or-refuse.ts";
 import { nextOf } from "../../sign-in/enter.ts";
 import { openAccountPath, signInPath } from "../layout.tsx";
 import type { Page, View } from "../page.ts";

@@ -1,8 +1,9 @@
 import { extraInstructionsLengthMax } from "../../agents/field-limits.ts";
 import { type AnonymousLimitsConfig, describeAnonymousLimits } from "../../anonymous-limits.ts";
-import { keysPerAccount, usualCallsPerMinute } from "../../api-keys/create.ts";
+import { keysPerAccount } from "../../api-keys/create.ts";
 import { historyDays } from "../../history-days.ts";
 import { imageBody, runBody } from "../../http/body-limits.ts";
+import { usualCallsPerMinute } from "../../http/calls-per-minute.ts";
 import { rowsMax, rowsUsual } from "../../query.ts";
 import { drawingWaitSeconds, maxTimeoutSeconds } from "../../time-limits.ts";
 import { tableOf } from "./generated.ts";

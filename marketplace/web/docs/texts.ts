@@ -3,15 +3,20 @@ import { figures as grouped } from "../../../shared/page/figures.ts";
 import { withoutComments } from "../../../shared/page/markdown.tsx";
 import { daysBetweenRenames } from "../../accounts/rename.ts";
 import { categories } from "../../agents/category.ts";
+import { figuresDays } from "../../agents/count-runs.ts";
 import { extraInstructionsLengthMax } from "../../agents/field-limits.ts";
-import { keysPerAccount, usualCallsPerMinute } from "../../api-keys/create.ts";
+import { keysPerAccount } from "../../api-keys/create.ts";
 import type { Config } from "../../config.ts";
 import { historyDays } from "../../history-days.ts";
+import { usualCallsPerMinute } from "../../http/calls-per-minute.ts";
 import { exampleUrl } from "../../http/examples.ts";
+import { accessMinutes } from "../../oauth/grants.ts";
 import type { FacilitatorClient } from "../../payments/facilitator/client.ts";
 import { payableHere } from "../../payments/facilitator/payable-networks.ts";
+import { unquotedGoodForDays } from "../../payments/paid-calls/authority.ts";
 import { examplesMax } from "../../runs/agent-examples.ts";
 import { faucet } from "../../stablecoins.ts";
+import { svgProducts } from "../../svg/products.ts";
 import { drawingWaitSeconds, maxTimeoutSeconds } from "../../time-limits.ts";
 import { connectorChapters, networkTable, statusTable } from "./generated.ts";
 import { limitTable } from "./limits.ts";
@@ -55,16 +60,20 @@ async function generated({ config, facilitator }: DocsFacts, table: string): Pro
 
 /** What a text names as `{historyDays}`: figures have one home, and it is the code. */
 const figures: Readonly<Record<string, string>> = {
+  accessMinutes: String(accessMinutes),
   categories: categories.join(", "),
   daysBetweenRenames: String(daysBetweenRenames),
   examplesMax: String(examplesMax),
   drawingWaitSeconds: String(drawingWaitSeconds),
   faucet,
   extraInstructionsLengthMax: grouped(extraInstructionsLengthMax),
+  figuresDays: String(figuresDays),
   historyDays: String(historyDays),
   keysPerAccount: String(keysPerAccount),
   runWaitSeconds: String(maxTimeoutSeconds),
+  unquotedGoodForDays: String(unquotedGoodForDays),
   usualCallsPerMinute: String(usualCallsPerMinute),
+  vectorizeCredits: String(svgProducts["svg-vectorize"].price),
 };
 
 /** What a text's comments name, by name. */

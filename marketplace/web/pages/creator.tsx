@@ -10,6 +10,7 @@ import { Pagination } from "../../../shared/page/pagination.tsx";
 import { Stats } from "../../../shared/page/stats.tsx";
 import { Crumbs } from "../../../shared/page/tabs.tsx";
 import { Time } from "../../../shared/page/time.tsx";
+import { figuresDays } from "../../agents/count-runs.ts";
 import { latestPayouts, type Payout } from "../../agents/creator-payouts.ts";
 import { type CreatorProfile, findCreator, type PayoutWallet } from "../../agents/creator-profile.ts";
 import { type AgentPage, listAgents } from "../../agents/list.ts";
@@ -137,7 +138,7 @@ function CreatorFigures({ creator: { agents, runs, succeeded, lastSuccessAt } }:
     <Stats
       stats={[
         { name: "Agents", value: figures(agents), note: "listed" },
-        { name: "Runs, 30 days", value: figures(runs), note: "without the creator’s own" },
+        { name: `Runs, ${figuresDays} days`, value: figures(runs), note: "without the creator’s own" },
         {
           name: "Success rate",
           value: percent(rate),

@@ -3,8 +3,10 @@ import type { ComponentChildren } from "preact";
 import { AreaField, Field, SelectField, Switch, TextField } from "../../../shared/page/field.tsx";
 import { Icon } from "../../../shared/page/icon.tsx";
 import { creditsOf } from "../../../shared/page/money.tsx";
+import { drawAspects, drawStyles, promptLengthMax, seedMax } from "../../svg/draw-options.ts";
 import { svgProducts } from "../../svg/products.ts";
 import { imageBytesMax } from "../../tracer/image/limits.ts";
+import { traceModes, traceStyles } from "../../tracer/options.ts";
 import type { WalletPanelProps } from "../agent/wallet-panel.tsx";
 import { colourSteps, drawColourSteps, type Values } from "./orders.ts";
 import { DrawPay, TracePay, WalletPay } from "./pay.tsx";
@@ -51,7 +53,7 @@ export function WorkbenchForm(props: FormProps) {
             name="prompt"
             label="What to draw"
             rows={4}
-            maxLength={2_000}
+            maxLength={promptLengthMax}
             value={String(values.get("prompt") ?? "")}
             placeholder="A lighthouse on a cliff before a red sun"
           />
@@ -114,10 +116,24 @@ function TraceOptions({ values }: { values: Values }) {
   return (
     <fieldset class="panel-part for-trace">
       <h2>Options</h2>
-      <SelectField id="style" name="style" code label="Style" choices={styles} value={String(values.get("style"))} />
+      <SelectField
+        id="style"
+        name="style"
+        code
+        label="Style"
+        choices={traceStyles.map(choiceOf)}
+        value={String(values.get("style"))}
+      />
       <Slider id="colors" label="Colours" values={values} steps={colourSteps} />
       <Slider id="simplify" label="Simplify" values={values} max={1} step={0.05} fallback={0} />
-      <SelectField id="mode" name="mode" code label="Shapes" choices={modes} value={String(values.get("mode"))} />
+      <SelectField
+        id="mode"
+        name="mode"
+        code
+        label="Shapes"
+        choices={traceModes.map(choiceOf)}
+        value={String(values.get("mode"))}
+      />
       <Switch
         name="remove_background"
         label="Remove the background"
@@ -131,19 +147,18 @@ function TraceOptions({ values }: { values: Values }) {
 
 const isOn = (values: Values, name: string) => values.get(name) === "on";
 
-const styles = [
-  { value: "auto", label: "Automatic" },
-  { value: "logo", label: "Logo" },
-  { value: "icon", label: "Icon" },
-  { value: "lineart", label: "Line art" },
-  { value: "photo", label: "Photo" },
-  { value: "pixel", label: "Pixel art" },
-];
+/** What is not called by its own name. */
+const labels: Readonly<Record<string, string>> = {
+  auto: "Automatic",
+  lineart: "Line art",
+  pixel: "Pixel art",
+  stacked: "Stacked, no gaps",
+  cutout: "Cut out, no overlaps",
+};
 
-const modes = [
-  { value: "stacked", label: "Stacked, no gaps" },
-  { value: "cutout", label: "Cut out, no overlaps" },
-];
+function choiceOf(value: string) {
+  return { value, label: labels[value] ?? (value[0]?.toUpperCase() ?? "") + value.slice(1) };
+}
 
 function DrawOptions({ values }: { values: Values }) {
   const value = (name: string) => String(values.get(name) ?? "");
@@ -154,10 +169,16 @@ function DrawOptions({ values }: { values: Values }) {
         id="draw_style"
         name="draw_style"
         label="Style"
-        choices={drawStyles}
-        value={value("draw_style") || "illustration"}
+        choices={drawStyles.map(choiceOf)}
+        value={value("draw_style") || drawStyles[0]}
       />
-      <SelectField id="aspect" name="aspect" label="Shape" choices={aspects} value={value("aspect") || "square"} />
+      <SelectField
+        id="aspect"
+        name="aspect"
+        label="Shape"
+        choices={drawAspects.map(choiceOf)}
+        value={value("aspect") || drawAspects[0]}
+      />
       <Slider id="draw_colors" label="Colours" values={values} steps={drawColourSteps} />
       <TextField
         id="palette"
@@ -186,7 +207,7 @@ function DrawOptions({ values }: { values: Values }) {
         value={value("seed")}
         type="number"
         min={0}
-        max={2_147_483_647}
+        max={seedMax}
       />
       <Switch name="draw_layers" label="Name objects as layers" checked={isOn(values, "draw_layers")} atEnd />
       <Switch
@@ -198,16 +219,6 @@ function DrawOptions({ values }: { values: Values }) {
     </fieldset>
   );
 }
-
-const drawStyles = ["illustration", "icon", "logo", "pattern", "pixel"].map((value) => ({
-  value,
-  label: value === "pixel" ? "Pixel art" : (value[0]?.toUpperCase() ?? "") + value.slice(1),
-}));
-
-const aspects = ["square", "landscape", "portrait", "wide"].map((value) => ({
-  value,
-  label: (value[0]?.toUpperCase() ?? "") + value.slice(1),
-}));
 
 interface SliderProps {
   readonly id: string;

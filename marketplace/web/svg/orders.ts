@@ -1,9 +1,11 @@
 /** The workbench's form as the API's request bodies; what is wrong in it the API's own shapes say. */
 
+import { drawColours } from "../../svg/draw-options.ts";
+
 /** Stops of the slider for colours; the last is no limit. */
 export const colourSteps = [2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32, 48, 64, 96, 128, 192, 256] as const;
 /** The most that a drawing from words may have. */
-export const drawColourSteps = colourSteps.filter((colours) => colours <= 64);
+export const drawColourSteps = colourSteps.filter((colours) => colours <= drawColours.max);
 
 export type Values = Pick<FormData, "get">;
 

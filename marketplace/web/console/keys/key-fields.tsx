@@ -3,9 +3,9 @@
 import { ApiError } from "../../../../shared/errors.ts";
 import { AreaField, SelectField, TextField } from "../../../../shared/page/field.tsx";
 import type { KeyChanges } from "../../../api-keys/change.ts";
-import { usualCallsPerMinute } from "../../../api-keys/create.ts";
 import { type Scope, scopes, type ToolListing, toolListings } from "../../../api-keys/key-settings.ts";
 import type { ListedKey } from "../../../api-keys/list.ts";
+import { usualCallsPerMinute } from "../../../http/calls-per-minute.ts";
 import { type Refusal, wholeNumber } from "../refusal.ts";
 import { isTouched } from "../seen.tsx";
 
