@@ -77,8 +77,8 @@ export class Catalog {
   /** Lists the request, or says why not. The budget comes first: the rest makes requests and takes time. */
   async #check(request: ListingRequest): Promise<Problem | undefined> {
     const { fetchUnpaid } = this.#needs;
-    if (!(await this.#store.takeBudget(request.requirements.payTo)))
-      return transient("too many catalog operations of this wallet");
+    if (!(await this.#store.takeBudget(request)))
+      return transient("too many catalog operations of this wallet on this host");
     const required = fetchUnpaid && (await askResource(fetchUnpaid, request.declaration, this.#stopping.signal));
     if (required && "problem" in required) return required;
     const listing = this.#listingOf(request, required);

@@ -4,7 +4,7 @@ import { isListed, listedDays } from "./listing.ts";
 import type { ListingRequest } from "./listing-requests.ts";
 import type { AcceptedRequirements } from "./payment-requirements.ts";
 
-/** Of one wallet. */
+/** Of one wallet on one host: anybody can pay a wallet for what his own server names it for, and takes up no place of another host. */
 export const resourcesMax = 50;
 const operationsPerMinuteMax = 10;
 const countedMax = 100_000;
@@ -36,17 +36,17 @@ export class ListingStore {
     return rowCount !== 0;
   }
 
-  /** One of the wallet's catalog operations of this minute; false when there is none left. */
-  async takeBudget(payTo: string): Promise<boolean> {
+  /** One of this minute's catalog operations of the wallet on the resource's host; false when there is none left. */
+  async takeBudget({ declaration, requirements }: ListingRequest): Promise<boolean> {
     const { rowCount } = await this.#db.query({
       name: "take-listing-budget",
       text: `
-        insert into discovery_budgets as b (pay_to, minute, used) values (lower($1), now(), 1)
+        insert into discovery_budgets as b (pay_to, minute, used) values ($1, now(), 1)
         on conflict (pay_to) do update
           set minute = case when b.minute > now() - interval '1 minute' then b.minute else now() end,
               used = case when b.minute > now() - interval '1 minute' then b.used + 1 else 1 end
           where b.minute <= now() - interval '1 minute' or b.used < $2`,
-      values: [payTo, operationsPerMinuteMax],
+      values: [boundedBy(requirements.payTo, hostOf(declaration.resource)), operationsPerMinuteMax],
     });
     return rowCount === 1;
   }
@@ -65,15 +65,16 @@ export class ListingStore {
   /** Lists it, or says why not. The newest description counts; ways to pay come together from all payments. */
   async put(listing: Listing): Promise<string | undefined> {
     const { declaration, requirements, stillAccepted } = listing;
+    const host = hostOf(declaration.resource);
     return inTransaction(this.#db, async (tx) => {
-      await tx.query("select pg_advisory_xact_lock(hashtextextended(lower($1), 0))", [requirements.payTo]);
+      await tx.query("select pg_advisory_xact_lock(hashtextextended($1, 0))", [boundedBy(requirements.payTo, host)]);
       const { rows: others } = await tx.query(
         `select count(distinct r.id) as count
            from discovery_accepts a join discovery_resources r on r.id = a.resource_id
-          where a.pay_to = lower($1) and ${isListed} and r.key <> $2`,
-        [requirements.payTo, declaration.key],
+          where a.pay_to = lower($1) and ${isListed} and r.key <> $2 and split_part(r.resource, '/', 3) = $3`,
+        [requirements.payTo, declaration.key, host],
       );
-      if (others[0].count >= resourcesMax) return `the wallet has ${resourcesMax} resources listed already`;
+      if (others[0].count >= resourcesMax) return `the wallet has ${resourcesMax} resources listed on ${host} already`;
       const { rows } = await tx.query(upsertResource, resourceValues(listing));
       await tx.query(upsertAccept, [
         rows[0].id,
@@ -99,6 +100,9 @@ export class ListingStore {
     await this.#db.query("delete from discovery_budgets where minute < now() - interval '1 hour'");
   }
 }
+
+const hostOf = (resource: string) => new URL(resource).host;
+const boundedBy = (payTo: string, host: string) => `${payTo.toLowerCase()} ${host}`;
 
 function resourceValues({ declaration, settledAt }: Listing): unknown[] {
   const { key, resource, type, x402Version, description, mimeType, serviceName, tags, iconUrl, bazaar, input } =

@@ -136,8 +136,13 @@ async function replaceCopies({ debian, databases, world, stops, note }: Setting)
     `${failed} of ${callers.calls} calls failed`,
     failed + problems.length === 0,
   );
-  const metrics = await fetch(`${behind("facilitator")}/metrics`);
-  note("/metrics at the balancer", String(metrics.status), metrics.status === 404);
+  const asked = ["/metrics", "/metrics/", "/METRICS"].map((path) => fetch(behind("facilitator") + path));
+  const hidden = (await Promise.all(asked)).map(({ status }) => status);
+  note(
+    "/metrics at the balancer",
+    hidden.join(", "),
+    hidden.every((status) => status === 404),
+  );
   const health = (await (await fetch(`${behind("facilitator")}/health`)).json()) as { durability: { seen: string } };
   note(
     "durability that the facilitator sees",
@@ -231,17 +236,17 @@ async function restore({ databases, world, stops, note }: Setting, told: readonl
   const bringBack = async (moment?: Date) => {
     const startedAt = performance.now();
     await databases.restoreOne(roles, moment);
+    // As `up` does; what the standby has is of another time.
     one.start(roles);
+    two.start(roles);
     await one.until("not pg_is_in_recovery()");
     const took = seconds(startedAt);
+    await one.until(isFollowed);
     const known = new Set(await settledIn(one.urlOf("facilitator")));
     return { known, took, missing: all.filter((key) => !known.has(key)).length };
   };
   const whole = await bringBack();
   note("restored to the end", `${whole.missing} of ${all.length} told missing, in ${whole.took}`, whole.missing === 0);
-  two.start(roles);
-  await one.until(isFollowed);
-  note("the standby after that", "follows", true);
   await Promise.all([one.stop(), two.stop()]);
   const past = await bringBack(until);
   const isExact = past.missing === later.told.length;
@@ -250,6 +255,7 @@ async function restore({ databases, world, stops, note }: Setting, told: readonl
     `${past.missing} of ${later.told.length} of these gone, in ${past.took}`,
     isExact,
   );
+  note("the standby after each", "follows", true);
 }
 
 /** One that no commit shares, by the database's clock. */

@@ -2,7 +2,7 @@ import { declareDiscoveryExtension } from "@x402/extensions/bazaar";
 import { describe, expect, test } from "vitest";
 import { bazaar, eventually, reportIn, useDiscovery } from "../support/discovery.ts";
 import { newBuyer, requirementsOf } from "../support/evm-payments.ts";
-import { quoteV2 } from "../support/paid-resource.ts";
+import { quoteV2, startPaidResource } from "../support/paid-resource.ts";
 
 const catalog = useDiscovery();
 const { paymentFor, settle, listing, listed, catalogCaughtUp } = catalog;
@@ -193,8 +193,20 @@ describe("what is wrong with a declaration is reported to the resource server, a
   });
 });
 
+/** Lists so many resources of a host for a wallet. */
+async function hold(origin: string, terms: typeof catalog.setting.terms, count: number): Promise<void> {
+  await catalog.facilitator.context.db.query(
+    `with added as (
+       insert into discovery_resources (key, resource, type, x402_version, tags, bazaar, words, last_settled_at)
+       select $1 || n, $1 || n, 'http', 2, '{}', '{"info":{"input":{"type":"http"}},"schema":{}}', '', now()
+         from generate_series(1, $6) n returning id)
+     insert into discovery_accepts select id, 'exact', $2, lower($3), lower($4), $5, '', now() from added`,
+    [`${origin}/held-`, terms.network, terms.asset, terms.payTo, JSON.stringify(requirementsOf(terms)), count],
+  );
+}
+
 describe("limits", () => {
-  test("a wallet has ten catalog operations a minute; refreshing what is listed costs none", async () => {
+  test("a wallet has ten catalog operations a minute on a host; refreshing what is listed costs none", async () => {
     const terms = { ...catalog.setting.terms, payTo: newBuyer().address };
     const paths = Array.from({ length: 12 }, (_, index) => `/flood-${index}`);
     for (const path of paths) {
@@ -219,16 +231,10 @@ describe("limits", () => {
     await eventually(() => listed("/flood-11")).toBeDefined();
   });
 
-  test("a wallet has fifty resources; one that it has listed already can still change", async () => {
+  test("a wallet has fifty resources on a host; one that it has listed already can still change", async () => {
     const { db } = catalog.facilitator.context;
     const terms = { ...catalog.setting.terms, payTo: newBuyer().address };
-    await db.query(
-      `with added as (
-         insert into discovery_resources (key, resource, type, x402_version, tags, bazaar, words, last_settled_at)
-         select $1 || n, $1 || n, 'http', 2, '{}', '{"info":{"input":{"type":"http"}},"schema":{}}', '', now() from generate_series(1, 50) n returning id)
-       insert into discovery_accepts select id, 'exact', $2, lower($3), lower($4), $5, '', now() from added`,
-      [`${catalog.server.url}/held-`, terms.network, terms.asset, terms.payTo, JSON.stringify(requirementsOf(terms))],
-    );
+    await hold(catalog.server.url, terms, 50);
     for (const path of ["/held-1", "/held-51"]) {
       catalog.server.answer(path, quoteV2([requirementsOf(terms)]));
       await settle(await paymentFor(path, {}, terms));
@@ -241,6 +247,27 @@ describe("limits", () => {
     );
     await settle(await paymentFor("/held-51", {}, terms));
     await eventually(() => listed("/held-51")).toBeDefined();
+  });
+
+  test("what a stranger's server lists for a wallet that he pays leaves its owner every place and operation", async () => {
+    const terms = { ...catalog.setting.terms, payTo: newBuyer().address };
+    const stranger = await startPaidResource();
+    try {
+      const [paths, own] = [Array.from({ length: 12 }, (_, index) => `/of-another-${index}`), "/of-the-owner"];
+      for (const path of paths) {
+        stranger.answer(path, quoteV2([requirementsOf(terms)]));
+        const named = { "paymentPayload.resource.url": stranger.url + path };
+        await settle(await paymentFor(path, named, terms));
+      }
+      const listedOf = async () => (await listing(`?limit=100&payTo=${terms.payTo}`)).pagination.total;
+      await eventually(listedOf).toBe(10);
+      await hold(stranger.url, terms, 50);
+      catalog.server.answer(own, quoteV2([requirementsOf(terms)]));
+      await settle(await paymentFor(own, {}, terms));
+      await eventually(() => listed(own)).toBeDefined();
+    } finally {
+      await stranger.stop();
+    }
   });
 
   test("an entry drops off thirty days after its last settled payment, to the second, and a payment brings it back", async () => {

@@ -1,9 +1,12 @@
 import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
-import { parse, parseAllDocuments } from "yaml";
+import { parse, parseAllDocuments, stringify } from "yaml";
 import { stopTimeoutMs } from "../../marketplace/time-limits.ts";
 import { EnvReader } from "../../shared/env.ts";
 import { readDrainMs } from "../../shared/leaving.ts";
@@ -160,6 +163,10 @@ test("the balancer of compose has every copy, waits as long as the longest call,
     expect(text).toContain(`  bind :${port}\n`);
     expect(services.balancer.ports).toContain(`127.0.0.1:${port}:${port}`);
   }
+  // Express answers both, in any case of letters.
+  expect(
+    text.match(/^frontend .*\n.*\n {2}http-request return status 404 if { path -i \/metrics \/metrics\/ }$/gm),
+  ).toHaveLength(2);
   const of = (pattern: RegExp) => Number(pattern.exec(text)?.[1]) * 1_000;
   expect(of(/timeout server (\d+)s/)).toBeGreaterThan(stopTimeoutMs);
   expect(of(/check inter (\d+)s fall 1 /) + of(/timeout check (\d+)s/)).toBeLessThan(drainMs);
@@ -237,4 +244,28 @@ test("what probes are answered, by a copy that leaves too, counts for no alert o
 
 test.runIf(hasPromtool)("promtool takes the alert rules", async () => {
   await run("promtool", ["check", "rules", path("infra/deploy/prometheus/rules.yaml")]);
+});
+
+const payments = (state: string) => `facilitator_payments_unfinished{network="a", state="${state}"}`;
+const settled = 'facilitator_answers_total{verb="settle", network="a", outcome="settled", reason=""}';
+
+test.runIf(hasPromtool).each([
+  ["that nobody knows the end of", { [payments("unknown")]: "1x60", [settled]: "0+60x60" }, true],
+  ["sent on a network that is not configured any more", { [payments("broadcast")]: "2x60" }, true],
+  ["sent on a network where nothing settles any more", { [payments("broadcast")]: "2x60", [settled]: "7x60" }, true],
+  ["under way where others settle", { [payments("broadcast")]: "2x60", [settled]: "0+60x60" }, false],
+])("payments %s alert", async (_, figures, alerts) => {
+  const directory = await mkdtemp(join(tmpdir(), "rules-"));
+  try {
+    const series = Object.entries(figures).map(([name, values]) => ({ series: name, values }));
+    const file = join(directory, "test.yaml");
+    const firing = 'count(ALERTS{alertname="PaymentsUnknown", network="a", alertstate="firing"}) or vector(0)';
+    const expected = { expr: firing, eval_time: "45m", exp_samples: [{ labels: "{}", value: alerts ? 1 : 0 }] };
+    const tests = [{ interval: "1m", input_series: series, promql_expr_test: [expected] }];
+    await writeFile(file, stringify({ rule_files: [path("infra/deploy/prometheus/rules.yaml")], tests }));
+    const { stdout, stderr } = await run("promtool", ["test", "rules", file]).catch((error) => error);
+    expect(`${stdout}${stderr}`).toContain("SUCCESS");
+  } finally {
+    await rm(directory, { recursive: true, force: true });
+  }
 });

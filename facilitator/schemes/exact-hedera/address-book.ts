@@ -27,13 +27,23 @@ export class AddressBook {
     this.#allowPrivate = hosts.some((host) => hostProblem(host) !== undefined);
   }
 
-  /** Reads the list and answers what speaks against the configured nodes. */
+  /**
+   * Reads the list and answers what speaks against the configured nodes: that it knows none of them. One may have left the
+   * network since it was configured.
+   */
   async start(): Promise<readonly string[]> {
     const { network, nodes } = this.#config;
     try {
       const listed = await this.refresh();
-      if (listed.size === 0) return [];
-      return Object.values(nodes).flatMap((id) => (listed.has(id) ? [] : [`${network} has no consensus node ${id}`]));
+      const configured = Object.values(nodes);
+      const missing = configured.filter((id) => !listed.has(id));
+      if (listed.size === 0 || missing.length === 0) return [];
+      if (missing.length === configured.length) return missing.map((id) => `${network} has no consensus node ${id}`);
+      this.#log.warn(
+        { network, missing },
+        "configured nodes are not in the list of nodes: take out those that are gone",
+      );
+      return [];
     } catch (error) {
       // The configured nodes are what it begins with; not every mirror has the list.
       this.#log.warn({ err: error, network }, "the list of nodes could not be read; the configured ones are used");

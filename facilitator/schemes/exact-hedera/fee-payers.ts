@@ -23,7 +23,7 @@ export class HederaFeePayers {
   readonly #log: Log;
   readonly #kms: Kms | undefined;
   readonly #signers = new Map<string, Signer>();
-  /** Those whose key is known to be their account's and no other's. */
+  /** Those whose key is known to be their account's. */
   readonly #compared = new Set<string>();
   readonly #funds: ReadonlyMap<string, FeePayerFunds>;
   readonly #leases: SignerLeases;
@@ -156,21 +156,24 @@ export class HederaFeePayers {
       return [`fee payer ${account}: the key given is for ${given}, the account's key is ${describe(key)}`];
     }
     await this.#warnOfRiches(account);
-    const others = await this.#othersWithKey(account, publicKey);
-    if (others.length === 0) this.#compared.add(account);
-    return others;
+    await this.#tellOfOthersWithKey(account, publicKey);
+    this.#compared.add(account);
+    return [];
   }
 
   /**
-   * Authority on this chain is by key: what another account with the same key owns could be moved by a
-   * transaction the fee payer signs. Mirrors that cannot search by key leave this unchecked.
+   * Authority on this chain is by key: the fee payer's signature is good for whatever another account with its key owns. It is
+   * given only under what a payer has signed already; and anybody can make an account with this public key, so that one which
+   * has it is no reason not to start. Mirrors that cannot search by key leave this unchecked.
    */
-  async #othersWithKey(account: string, publicKey: Buffer): Promise<readonly string[]> {
+  async #tellOfOthersWithKey(account: string, publicKey: Buffer): Promise<void> {
     const found = await this.#ifAnswered(`/api/v1/accounts?account.publickey=${publicKey.toString("hex")}&limit=10`);
     const others = listOf(found, "accounts").filter((other) => other.deleted !== true && other.account !== account);
-    if (others.length === 0) return [];
-    const names = others.map((other) => other.account).join(", ");
-    return [`fee payer ${account}: its key is also the key of ${names}; give the fee payer a key of its own`];
+    if (others.length === 0) return;
+    this.#log.error(
+      { account, others: others.map((other) => other.account) },
+      "a fee payer's key is also the key of other accounts: if one of them is yours, give the fee payer a key of its own",
+    );
   }
 
   /** A fee payer's signature is under every settlement; it should have nothing but HBAR for fees. */

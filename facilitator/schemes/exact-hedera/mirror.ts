@@ -5,6 +5,7 @@ import { ReadCache } from "../read-cache.ts";
 import { NetworkAwayError, type Payment } from "../scheme.ts";
 import { type Key, readMirrorKey } from "./keys.ts";
 import { hbar } from "./payload.ts";
+import { transfersWithoutRewards } from "./staking-rewards.ts";
 
 /**
  * A mirror node's REST interface, read sparingly: the public ones allow 50 requests a second. What is asked twice at
@@ -14,6 +15,7 @@ export class Mirror {
   readonly #pool: Pool;
   readonly #basePath: string;
   readonly #reads = new ReadCache(entriesMax);
+  #exhaustedUntilMs = 0;
 
   constructor(url: string) {
     const { origin, pathname } = new URL(url);
@@ -21,17 +23,25 @@ export class Mirror {
     this.#basePath = pathname.replace(/\/$/, "");
   }
 
-  /** Undefined when there is no such account. */
-  account(id: string, ageMaxMs: number): Promise<MirrorAccount | undefined> {
-    return this.#reads.read(`account ${id}`, ageMaxMs, async () => {
+  /**
+   * Undefined when there is no such account. `shown`: transactions that the mirror has already; what was asked for before is
+   * not shared then.
+   */
+  account(id: string, ageMaxMs: number, shown: readonly string[] = []): Promise<MirrorAccount | undefined> {
+    return this.#reads.read(["account", id, ...shown].join(" "), ageMaxMs, async () => {
       const found = await this.get(`/api/v1/accounts/${id}?transactions=false`);
       return found && readAccount(found);
     });
   }
 
   /** What an account holds of a token; undefined when the two are not associated. */
-  holding(account: string, token: string, ageMaxMs: number): Promise<Holding | undefined> {
-    return this.#reads.read(`holding ${account} ${token}`, ageMaxMs, async () => {
+  holding(
+    account: string,
+    token: string,
+    ageMaxMs: number,
+    shown: readonly string[] = [],
+  ): Promise<Holding | undefined> {
+    return this.#reads.read(["holding", account, token, ...shown].join(" "), ageMaxMs, async () => {
       const found = await this.get(`/api/v1/accounts/${account}/tokens?token.id=${token}`);
       const row = listOf(found, "tokens").find(({ token_id: id }) => id === token);
       return row && { balance: wholeOf(row.balance), frozen: row.freeze_status, kyc: row.kyc_status };
@@ -55,7 +65,7 @@ export class Mirror {
         hash: String(record.transaction_hash),
         fee: typeof record.charged_tx_fee === "number" ? wholeOf(record.charged_tx_fee) : undefined,
         rows: [
-          ...listOf(record, "transfers").map((row) => rowOf(hbar, row)),
+          ...listOf({ transfers: transfersWithoutRewards(record) }, "transfers").map((row) => rowOf(hbar, row)),
           ...listOf(record, "token_transfers").map((row) => rowOf(String(row.token_id), row)),
         ],
       }));
@@ -80,6 +90,11 @@ export class Mirror {
       const tinycents = Number(rate?.cent_equivalent) / Number(rate?.hbar_equivalent);
       return Number.isFinite(tinycents) && tinycents > 0 ? tinycents : undefined;
     });
+  }
+
+  /** It has said lately that it is asked too much. */
+  get isExhausted(): boolean {
+    return Date.now() < this.#exhaustedUntilMs;
   }
 
   /** A body, or undefined on 404. */
@@ -115,6 +130,7 @@ export class Mirror {
     if (statusCode === 200) return (await body.json()) as JsonObject;
     await body.dump();
     if (statusCode === 404) return undefined;
+    if (statusCode === 429) this.#exhaustedUntilMs = Date.now() + exhaustedMs;
     throw new MirrorSilentError(path, new Error(`status ${statusCode}`));
   }
 }
@@ -158,7 +174,7 @@ export interface TransactionRecord {
   readonly hash: string;
   /** Tinybars. */
   readonly fee: bigint | undefined;
-  /** What it moved, fees among it. */
+  /** What it moved, fees among it and no staking rewards. */
   readonly rows: ReadonlyArray<{ readonly asset: string; readonly account: string; readonly amount: number }>;
 }
 
@@ -217,5 +233,6 @@ function wholeOf(value: unknown): bigint {
 }
 
 const timeoutMs = 4_000;
+const exhaustedMs = 3_000;
 const bytesMax = 1_048_576;
 const entriesMax = 20_000;

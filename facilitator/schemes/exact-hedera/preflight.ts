@@ -14,6 +14,8 @@ export class Preflight {
   readonly #feeMin: bigint;
   readonly #sendables = new WeakMap<HederaPayment, readonly Sendable[]>();
   readonly #balances = new WeakMap<HederaPayment, bigint>();
+  /** Payers who have signed a payment, those who did last at its end. */
+  readonly #signers = new Set<string>();
 
   constructor({ transactionFeeMin }: Pick<HederaConfig, "transactionFeeMin">, mirror: Mirror, nodes: HederaNodes) {
     this.#feeMin = transactionFeeMin;
@@ -26,9 +28,10 @@ export class Preflight {
     return this.#balances.get(payment) ?? 0n;
   }
 
-  /** The payer's balance as the mirror has it now. Throws MirrorSilentError. */
-  async readBalance({ payer, asset }: HederaPayment): Promise<bigint> {
-    const source = asset === hbar ? this.#mirror.account(payer, 0) : this.#mirror.holding(payer, asset, 0);
+  /** The payer's balance as the mirror has it now, which has all of `shown`. Throws MirrorSilentError. */
+  async readBalance({ payer, asset }: HederaPayment, shown: readonly string[]): Promise<bigint> {
+    const source =
+      asset === hbar ? this.#mirror.account(payer, 0, shown) : this.#mirror.holding(payer, asset, 0, shown);
     return (await source)?.balance ?? 0n;
   }
 
@@ -66,6 +69,9 @@ export class Preflight {
   /** H22. A key that may have been replaced since it was read is read once more before it refuses anything. */
   async #checkSignatures(payment: HederaPayment): Promise<Refusal | undefined> {
     const bodies = this.#toSend(payment);
+    // Anybody can name payers who never signed: what a mirror that is asked too much still answers is for those who did.
+    if (this.#mirror.isExhausted && !this.#signers.has(payment.payer))
+      throw new MirrorSilentError(`/api/v1/accounts/${payment.payer}`, new Error("it is asked too much"));
     const account = await this.#mirror.account(payment.payer, keptMs);
     if (account && (await this.#keepSigned(payment, bodies, account))) return undefined;
     const current = await this.#mirror.account(payment.payer, justReadMs);
@@ -91,7 +97,14 @@ export class Preflight {
       sendables.push({ node: node as string, bytes, signatures });
     }
     this.#sendables.set(payment, sendables);
+    this.#remember(payment.payer);
     return true;
+  }
+
+  #remember(payer: string): void {
+    this.#signers.delete(payer);
+    this.#signers.add(payer);
+    if (this.#signers.size > signersMax) this.#signers.delete(this.#signers.keys().next().value as string);
   }
 
   /**
@@ -243,6 +256,7 @@ const failed = (message: string) => invalid("preflight_failed", message);
 const poor = (balance: bigint) => failed(`insufficient_balance: the payer holds ${balance} base units.`);
 
 const bodiesMax = 3;
+const signersMax = 50_000;
 const youngMs = 20_000;
 const receiptMs = 2_000;
 /** Nodes keep a receipt for 180 s from consensus, by their clocks. */

@@ -40,7 +40,7 @@ export function createExactHedera(config: HederaConfig, needs: SchemeNeeds): Sch
     balanceOf: (payment) => preflight.balanceOf(payment),
     readBalance: async (payment, transactions) => {
       const shows = await showAll(mirror, transactions);
-      return { balance: await preflight.readBalance(payment), shows };
+      return { balance: await preflight.readBalance(payment, shows ? transactions : []), shows };
     },
     insufficient: (message) => invalid("preflight_failed", `insufficient_balance: ${message}`),
     submit: (payment, claim, deadline) => submit(chain, payment, claim, deadline),

@@ -2,6 +2,7 @@ import type { JsonObject } from "../../../shared/json.ts";
 import type { SentSettlement } from "../scheme.ts";
 import type { HederaConfig } from "./config.ts";
 import { expiryOf, hbar } from "./payload.ts";
+import { transfersWithoutRewards } from "./staking-rewards.ts";
 
 /**
  * The settlement that a mirror's record proves: a transfer that `feePayer` paid for, which moved one of our assets from one
@@ -37,7 +38,7 @@ export function readSettlement(
 type Moved = Pick<SentSettlement, "asset" | "payer" | "payTo" | "amount">;
 
 function moneyMoved(record: JsonObject, feePayer: string): Moved | undefined {
-  const inHbar = rowsOf(record.transfers);
+  const inHbar = rowsOf(transfersWithoutRewards(record));
   const inTokens = rowsOf(record.token_transfers);
   const fee = record.charged_tx_fee;
   const nfts = record.nft_transfers;

@@ -37,6 +37,8 @@ export async function submit(
   needs.underway.add(transaction);
   try {
     const submitted = await submitToNodes(needs, copies, Math.min(deadline.getTime(), recordedMs + submittingMs));
+    if (submitted === "duplicate" && !(await forgetCopies(needs, payment, claim)))
+      return { outcome: "unknown", transaction };
     if (typeof submitted === "string") return await awaitOutcome(needs, payment, copies, deadline.getTime(), submitted);
     if (submitted.unpaid) needs.feePayers.noteEmpty(payment.feePayer);
     if (!(await needs.store.takeBackUnsent(claim, transaction))) return { outcome: "unknown", transaction };
@@ -46,6 +48,15 @@ export async function submit(
   } finally {
     needs.underway.delete(transaction);
   }
+}
+
+/**
+ * The chain had the id before anything was sent: who looks for the payment later must not take our copies for what the chain has, be
+ * it the same bytes. False when another daemon may have sent them.
+ */
+async function forgetCopies({ store }: ChainNeeds, { key, feePayer }: HederaPayment, claim: Claim): Promise<boolean> {
+  if (!(await store.takeBackUnsent(claim, key))) return false;
+  return store.recordBroadcast(claim, { transaction: key, raw: [], feePayer });
 }
 
 /**

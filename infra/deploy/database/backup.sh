@@ -7,6 +7,8 @@ base=$BACKUPS/base
 
 take() {
   local new=$base/.unfinished
+  # A restored one that still recovers gives no backup of the time that begins with it.
+  [ "$(psql "host=$DATABASE_PRIMARY user=replicator dbname=postgres" -Atc 'select pg_is_in_recovery()')" = f ]
   rm -rf "$new"
   mkdir -p "$new"
   pg_basebackup --dbname="host=$DATABASE_PRIMARY user=replicator" --pgdata="$new/database" --wal-method=stream --checkpoint=fast
@@ -18,10 +20,15 @@ take() {
   mv "$new" "$base/$(date -u +%Y-%m-%dT%H-%M-%SZ)"
 }
 
+# What has no manifest is none.
+backups() {
+  find "$base" -mindepth 3 -maxdepth 3 -path "$base/2*/database/backup_manifest" "$@" -printf '%h\n' | sort | xargs --no-run-if-empty dirname
+}
+
 forget_old() {
   local kept first
-  ls -d "$base"/2* | sort | head --lines="-$BACKUPS_KEEP" | xargs --no-run-if-empty rm -rf
-  kept=$(ls -d "$base"/2* | sort | head --lines=1)
+  backups | head --lines="-$BACKUPS_KEEP" | xargs --no-run-if-empty rm -rf
+  kept=$(backups | head --lines=1)
   first=$(sed -n 's/^START WAL LOCATION: .*(file \(.*\))$/\1/p' "$kept/database/backup_label")
   pg_archivecleanup -x .gz "$BACKUPS/wal" "$first"
 }
@@ -32,8 +39,11 @@ if [ "${1:-}" = once ]; then
   exit
 fi
 while true; do
-  if [ -z "$(find "$base" -maxdepth 1 -name '2*' -mmin "-$((BACKUP_HOURS * 60))" 2>/dev/null)" ]; then
-    (take && forget_old) || echo "no backup was made; trying again in a minute" >&2
+  after_restore=()
+  if [ -e "$BACKUPS/restored" ]; then after_restore=(-newer "$BACKUPS/restored"); fi
+  if [ -z "$(backups -mmin "-$((BACKUP_HOURS * 60))" "${after_restore[@]}" 2>/dev/null)" ]; then
+    # By itself: where a command's failure is handled, bash goes on after what fails within it.
+    bash "$0" once || echo "no backup was made; trying again in a minute" >&2
   fi
   sleep 60
 done

@@ -59,6 +59,9 @@ follows_peer() {
   [ -z "$theirs" ] || [ "$ours" = "$theirs" ]
 }
 
+# What is here may have come past the moment that a restore went back to; a peer that still recovers cannot be compared with it.
+is_older_than_restore() { [ "$PGDATA/standby.signal" -ot "$BACKUPS/restored" ]; }
+
 copy_from_peer() {
   rm -rf "$PGDATA.new"
   pg_basebackup --dbname="host=$peer user=replicator" --pgdata="$PGDATA.new" --wal-method=stream --checkpoint=fast || return 1
@@ -88,7 +91,7 @@ if [ "$DATABASE_NAME" = "$DATABASE_PRIMARY" ]; then
   if [ -s "$PGDATA/recovery.signal" ]; then
     options+=(-c "recovery_target_time=$(<"$PGDATA/recovery.signal")" -c recovery_target_action=promote)
   fi
-elif [ ! -e "$PGDATA/standby.signal" ] || { peer_is_primary && ! follows_peer; }; then
+elif [ ! -e "$PGDATA/standby.signal" ] || is_older_than_restore || { peer_is_primary && ! follows_peer; }; then
   until peer_is_primary && copy_from_peer; do
     say "waiting for $peer"
     sleep 2

@@ -1,12 +1,33 @@
 import { entityText, nanosPerSecond, timestampText } from "../hapi/ids.ts";
 import type { Account, Allowance } from "../state/entities.ts";
 import { shownEvmAddress } from "../state/state.ts";
-import { keyJson } from "./json.ts";
+import { invalidParameter, keyJson } from "./json.ts";
 import { limitOf, numberFilter, orderOf, pageOfAccounts } from "./params.ts";
 import type { MirrorView } from "./view.ts";
 
 export function getAccount(view: MirrorView, [id]: string[]): object {
-  const account = view.accountAt(id!);
+  return { ...accountJson(view, view.accountAt(id!)), transactions: [], links: noMore };
+}
+
+export function getAccounts(view: MirrorView, _parts: string[], query: URLSearchParams): object {
+  const publicKey = publicKeyOf(query);
+  const hasKey = ({ key }: Account) => publicKey === undefined || (key?.kind !== "list" && key?.hex === publicKey);
+  const { page, next } = pageOfAccounts(view, query, "/api/v1/accounts", (account) =>
+    hasKey(account) ? accountJson(view, account) : undefined,
+  );
+  const rest = publicKey === undefined ? "" : `&account.publickey=${publicKey}`;
+  return { accounts: page, links: { next: next && next + rest } };
+}
+
+/** Raw, as hex. */
+function publicKeyOf(query: URLSearchParams): string | undefined {
+  const text = query.get("account.publickey");
+  if (text === null) return undefined;
+  const [, hex] = /^(?:0x)?([0-9a-f]{64}|[0-9a-f]{66})$/i.exec(text) ?? invalidParameter("account.publickey");
+  return hex!.toLowerCase();
+}
+
+function accountJson(view: MirrorView, account: Account): object {
   return {
     account: entityText(account.number),
     alias: account.alias && base32(account.alias),
@@ -26,8 +47,6 @@ export function getAccount(view: MirrorView, [id]: string[]): object {
     staked_account_id: null,
     staked_node_id: null,
     stake_period_start: null,
-    transactions: [],
-    links: noMore,
   };
 }
 

@@ -1,7 +1,14 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { ChainContext } from "../context.ts";
 import { type HttpServer, listenOnLoopback } from "../loopback.ts";
-import { getAccount, getAccountTokens, getBalances, getHbarAllowances, getTokenAllowances } from "./accounts.ts";
+import {
+  getAccount,
+  getAccounts,
+  getAccountTokens,
+  getBalances,
+  getHbarAllowances,
+  getTokenAllowances,
+} from "./accounts.ts";
 import { MirrorError, notFound, toJson } from "./json.ts";
 import { getBlocks, getExchangeRate, getNodes } from "./network.ts";
 import { getNft, getNfts, getToken, getTokenBalances } from "./tokens.ts";
@@ -44,6 +51,7 @@ const send = (response: ServerResponse, status: number, body: object): void => {
 const path = (pattern: string): RegExp => new RegExp(`^/api/v1/${pattern.replaceAll("*", "([^/]+)")}/?$`);
 
 const routes: [RegExp, Route][] = [
+  [path("accounts"), getAccounts],
   [path("accounts/*"), getAccount],
   [path("accounts/*/tokens"), getAccountTokens],
   [path("accounts/*/allowances/tokens"), getTokenAllowances],

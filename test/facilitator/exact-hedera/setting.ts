@@ -24,7 +24,7 @@ import { SettlementStore } from "../../../facilitator/settlements/store.ts";
 import { type LocalHedera, startLocalHedera } from "../../../infra/local-hedera/local-hedera.ts";
 import type { LocalHederaOptions } from "../../../infra/local-hedera/options.ts";
 import { Secret } from "../../../shared/env.ts";
-import { createLog } from "../../../shared/log.ts";
+import { createLog, type Log } from "../../../shared/log.ts";
 import { connect, type Database } from "../../../shared/postgres.ts";
 import { perFile } from "../../support/part.ts";
 import { freshDatabase } from "../../support/postgres.ts";
@@ -66,11 +66,15 @@ export function hederaSchemeTest() {
 }
 
 /** A scheme with a store of its own on a ledger that others may use too. */
-export async function settingOn(ledger: LocalHedera, change: Partial<HederaConfig> = {}): Promise<HederaSetting> {
+export async function settingOn(
+  ledger: LocalHedera,
+  change: Partial<HederaConfig> = {},
+  log: Log = createLog("test", "silent"),
+): Promise<HederaSetting> {
   const db = connect(await freshDatabase("facilitator"), { poolMax: 5, statements, applicationName: "test" });
   const store = new SettlementStore(db);
   const config = { ...configOf(ledger), ...change };
-  const scheme = createExactHedera(config, { store, db, log: createLog("test", "silent"), copy: randomUUID() });
+  const scheme = createExactHedera(config, { store, db, log, copy: randomUUID() });
   return {
     ledger,
     db,

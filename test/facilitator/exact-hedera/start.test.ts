@@ -3,7 +3,9 @@ import { describe, expect } from "vitest";
 import { readSigner } from "../../../facilitator/schemes/exact-hedera/signer.ts";
 import { NetworkAwayError } from "../../../facilitator/schemes/scheme.ts";
 import { ConfigError, Secret } from "../../../shared/env.ts";
-import { type HederaSetting, hederaSchemeTest, price, settingOn, settled } from "./setting.ts";
+import { createLog, type Log } from "../../../shared/log.ts";
+import { usdc } from "./payloads.ts";
+import { type HederaSetting, hederaSchemeTest, price, settingOn, settled, verified } from "./setting.ts";
 
 const test = hederaSchemeTest();
 
@@ -56,7 +58,41 @@ describe("the scheme starts", () => {
     });
     await ecdsa.stop();
   });
+
+  test("with a fee payer whose public key a stranger gave an account: it says so, settles, and takes nothing from that one", async ({
+    setting: { ledger },
+  }) => {
+    const { accountId: other } = ledger.faucet.createAccount({
+      publicKey: ledger.accounts.feePayer.publicKey,
+      associate: [usdc],
+    });
+    ledger.faucet.giveToken(other, price);
+    const { log, lines } = listening("error");
+    const shared = await settingOn(ledger, {}, log);
+    await shared.scheme.start();
+    expect(lines).toEqual([expect.objectContaining({ level: "error", account: "0.0.1001", others: [other] })]);
+    expect(await settled(shared, await shared.pay())).toMatchObject({ outcome: "settled" });
+    const unsigned = await shared.pay({ payer: other, keys: [PrivateKey.generateED25519()] });
+    await expect(verified(shared.scheme, unsigned)).rejects.toThrow("signature_invalid");
+    await shared.stop();
+  });
+
+  test("with a node among the configured ones that the network has not any more, and says so", async ({
+    setting: { ledger },
+  }) => {
+    const { log, lines } = listening("warn");
+    const old = await settingOn(ledger, { nodes: { ...ledger.nodes, "127.0.0.1:1": "0.0.99" } }, log);
+    await old.scheme.start();
+    expect(lines).toContainEqual(expect.objectContaining({ level: "warn", missing: ["0.0.99"] }));
+    expect(await settled(old, await old.pay())).toMatchObject({ outcome: "settled" });
+    await old.stop();
+  });
 });
+
+function listening(level: string): { readonly log: Log; readonly lines: unknown[] } {
+  const lines: unknown[] = [];
+  return { log: createLog("test", level, { write: (line) => void lines.push(JSON.parse(line)) }), lines };
+}
 
 describe("the scheme refuses to start, naming every problem at once", () => {
   test("with everything wrong", async ({ setting }) => {
@@ -68,7 +104,7 @@ describe("the scheme refuses to start, naming every problem at once", () => {
         { accountId: "0.0.987654", privateKey: new Secret(`ed25519:${stranger.toStringRaw()}`) },
         { accountId: buyer.accountId, privateKey: new Secret(buyer.privateKeyHex) },
       ],
-      nodes: { ...setting.ledger.nodes, "127.0.0.1:1": "0.0.99" },
+      nodes: { "127.0.0.1:1": "0.0.99", "127.0.0.1:2": "0.0.98" },
       assets: ["0.0.429274", "0.0.4242"],
     });
     expect(problems).toEqual([
@@ -76,6 +112,7 @@ describe("the scheme refuses to start, naming every problem at once", () => {
       "fee payer 0.0.987654 does not exist on hedera:testnet",
       expect.stringMatching(/^fee payer 0\.0\.1003: raw hex fits two kinds of key/),
       "hedera:testnet has no consensus node 0.0.99",
+      "hedera:testnet has no consensus node 0.0.98",
       "hedera:testnet has no token 0.0.4242",
     ]);
     expect(problems.join()).not.toContain(buyer.privateKeyHex);

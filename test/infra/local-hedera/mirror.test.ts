@@ -86,6 +86,20 @@ describe("the mirror's shapes", () => {
     );
   });
 
+  test("accounts are found by public key, be it one that several have, and come in pages", async ({ on }) => {
+    const publicKey = on.accounts.platform.publicKey;
+    const { accountId } = on.ledger.faucet.createAccount({ publicKey });
+    const found: string[] = [];
+    for (let path = `accounts?account.publickey=0x${publicKey.toUpperCase()}&limit=1`; path; ) {
+      const { accounts, links } = await on.mirror(path);
+      found.push(...accounts.map(({ account }: { account: string }) => account));
+      path = links.next?.replace("/api/v1/", "");
+    }
+    expect(found).toEqual(["0.0.1004", accountId]);
+    expect((await on.mirror("accounts?account.id=0.0.1001")).accounts).toMatchObject([{ account: "0.0.1001" }]);
+    expect(await on.mirror("accounts?account.publickey=ab")).toMatchObject({ httpStatus: 400 });
+  });
+
   test("a token: its quantities are strings", async ({ on }) => {
     expect(await on.mirror("tokens/0.0.429274")).toMatchObject({
       decimals: "6",
