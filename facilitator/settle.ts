@@ -67,12 +67,18 @@ export async function settle(context: SettleNeeds, body: unknown): Promise<Settl
     return findOut(context, request, payment, deadline);
   }
   const { holdId } = held as { holdId: string };
-  if (Date.now() >= deadline.getTime()) {
-    await context.holds.release(holdId);
-    throw tooLate(request.network);
+  try {
+    refuseLate(asked);
+    const first = record ? undefined : await settleNew(context, asked, holdId);
+    if (first) return first;
+    // It may have waited for another caller of the same payment.
+    refuseLate(asked);
+    return await claimAndSettle(context, asked, holdId);
+  } catch (error) {
+    // What was claimed meanwhile stays held.
+    await context.holds.release(holdId).catch(() => {});
+    throw error;
   }
-  const first = record ? undefined : await settleNew(context, asked, holdId);
-  return first ?? claimAndSettle(context, asked, holdId);
 }
 
 /**
@@ -283,9 +289,10 @@ function refused(
 }
 
 /** Its caller may have given up, and sell nothing for what would be paid now. */
-function tooLate(network: string): ApiError {
-  const message = `Checking this payment took longer than a settlement may; nothing was sent. Send it again.`;
-  return new ApiError("unavailable", message, { headers: { "retry-after": "5" }, body: { network } });
+function refuseLate({ request: { network }, deadline }: Asked): void {
+  if (Date.now() < deadline.getTime()) return;
+  const message = "Checking this payment took longer than a settlement may; nothing was sent. Send it again.";
+  throw new ApiError("unavailable", message, { headers: { "retry-after": "5" }, body: { network } });
 }
 
 /** A scheme keeps to its deadline by itself, except for what it is in the middle of. */

@@ -1,6 +1,13 @@
-import { NetworkAwayError, networkUnavailable, type Payment, type Refusal, type Scheme } from "../schemes/scheme.ts";
+import {
+  isRefusal,
+  NetworkAwayError,
+  networkUnavailable,
+  type Payment,
+  type Refusal,
+  type Scheme,
+} from "../schemes/scheme.ts";
 import type { PaymentRecord } from "../settlements/payment-record.ts";
-import type { HoldResult, HoldStore } from "./store.ts";
+import type { HoldResult, HoldStore, NotCovered } from "./store.ts";
 
 /**
  * Holds a payment that `scheme.check` found good against its payer's balance, or refuses it because the payer's other
@@ -16,23 +23,27 @@ export async function holdPayment(
   const { network } = scheme;
   const held = scheme.balanceOf(payment);
   holds.rememberBalance(network, payment, held);
-  if (ahead && "record" in ahead) return ahead;
+  if (ahead && ("record" in ahead || isRefusal(ahead))) return ahead;
   if (ahead && "holdId" in ahead) {
     if (ahead.inFlight + payment.amount <= held) return ahead;
     await holds.release(ahead.holdId);
   }
   const first = await holds.placeHold(network, payment, held);
-  if ("holdId" in first || "record" in first) return first;
+  if (isEnd(first)) return first;
   const { balance, shows } = await scheme.readBalance(payment, first.settledLately).catch((cause) => {
     if (!(cause instanceof NetworkAwayError)) throw cause;
     throw networkUnavailable(`${network} cannot be asked at the moment; try again.`, cause);
   });
   const second = await holds.placeHold(network, payment, balance, shows ? first.settledUntil : undefined);
-  if ("holdId" in second || "record" in second) return second;
+  if (isEnd(second)) return second;
   return scheme.insufficient(
     `The payer holds ${balance} base units, and other payments over ${second.inFlight} are in flight; ` +
       `with them, ${payment.amount} more are not covered. Try again when they have ended.`,
   );
+}
+
+function isEnd(result: HoldResult): result is Exclude<HoldResult, NotCovered> {
+  return "holdId" in result || "record" in result || isRefusal(result);
 }
 
 export type HeldPayment = { readonly holdId: string } | { readonly record: PaymentRecord } | Refusal;

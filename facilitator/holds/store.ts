@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { batched } from "../../shared/batch.ts";
 import { type Database, queryAgain } from "../../shared/postgres.ts";
-import type { Payment } from "../schemes/scheme.ts";
-import { type PaymentRecord, readPaymentRecord, recordColumns } from "../settlements/payment-record.ts";
+import type { Payment, Refusal } from "../schemes/scheme.ts";
+import { anotherPayment, type PaymentRecord, readPaymentRecord, recordColumns } from "../settlements/payment-record.ts";
 
 /** What the database's functions hold for (migration 0013): as long as a Hedera payment can be valid. */
 export const holdSeconds = 180;
@@ -29,8 +29,8 @@ export class HoldStore {
 
   /**
    * Holds the payment's amount, if `balance` covers it beside all else that its payer has in flight; of any number of
-   * payments that one balance covers together no more are held, however many copies are asked at once. A payment that
-   * was ever claimed and is not to be had again is answered with instead.
+   * payments that one balance covers together no more are held, however many copies are asked at once, and of the messages that
+   * were signed with one id only one. A payment that was ever claimed and is not to be had again is answered with instead.
    */
   placeHold(network: string, payment: Payment, balance: bigint, shownUntil?: string): Promise<HoldResult> {
     return this.#place({ network, payment, balance, shownUntil, holder: randomUUID() });
@@ -64,11 +64,11 @@ export class HoldStore {
     // Like releases, in one order over all copies; a sweep can still come in between.
     const wanted = asked.toSorted((one, other) => (one.payment.key < other.payment.key ? -1 : 1));
     const { rows } = await queryAgain(this.#db, {
-      name: "place-holds",
+      name: "place-holds-of-messages",
       text: `
-        select h.item, h.hold_id, h.in_flight, h.settled_until::text, h.transactions, ${recordColumns}
+        select h.item, h.hold_id, h.in_flight, h.settled_until::text, h.transactions, h.is_another, ${recordColumns}
           from set_config('synchronous_commit', 'off', true),
-               place_holds($1, $2, $3, $4, $5, $6, $7, $8, $9) h left join lateral payment_as_it_is(h.payment_id) p on true`,
+               place_holds($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) h left join lateral payment_as_it_is(h.payment_id) p on true`,
       values: [
         wanted.map(({ network }) => network),
         wanted.map(({ payment }) => payment.key),
@@ -79,6 +79,7 @@ export class HoldStore {
         wanted.map(({ payment }) => payment.expiresAt),
         wanted.map(({ holder }) => holder),
         wanted.map(({ shownUntil }) => shownUntil ?? null),
+        wanted.map(({ payment }) => payment.messageDigest),
       ],
     });
     const byItem = new Map(rows.map((row) => [Number(row.item), row]));
@@ -87,6 +88,7 @@ export class HoldStore {
       const { holder } = one;
       const row = byItem.get(itemOf.get(one) as number);
       if (row.state !== null) return { record: readPaymentRecord(row) };
+      if (row.is_another) return anotherPayment;
       if (row.hold_id !== null) return { holdId: `hold_${row.hold_id}_${holder}`, inFlight: row.in_flight };
       return {
         inFlight: row.in_flight,
@@ -133,10 +135,12 @@ export type HoldResult =
   | { readonly holdId: string; readonly inFlight: bigint }
   /** Claimed before, and not to be had again. */
   | { readonly record: PaymentRecord }
+  /** Another message that the payer signed with this id is held. */
+  | Refusal
   | NotCovered;
 
 /** The balance does not cover it all. */
-interface NotCovered {
+export interface NotCovered {
   /** Base units of the payer's other payments. */
   readonly inFlight: bigint;
   /** What of them has settled, up to when (a timestamp in full) and in which transactions (the newest): the balance may have it. */

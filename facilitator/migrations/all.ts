@@ -28,6 +28,7 @@ import { newPaymentsUnfinished } from "./0036-new-payments-unfinished.ts";
 import { roomForHolds } from "./0037-room-for-holds.ts";
 import { holdsTogether } from "./0038-holds-together.ts";
 import { roomForEnds } from "./0039-room-for-ends.ts";
+import { holdsOfOneMessage } from "./0040-holds-of-one-message.ts";
 
 /** Every step of the facilitator's schema, in order. A step that has shipped never changes. */
 export const migrations: readonly Migration[] = [
@@ -60,4 +61,5 @@ export const migrations: readonly Migration[] = [
   roomForHolds,
   holdsTogether,
   roomForEnds,
+  holdsOfOneMessage,
 ];

@@ -1,6 +1,7 @@
 import type { Log } from "../../shared/log.ts";
 import { type Database, isDataError } from "../../shared/postgres.ts";
 import type { PaymentRequest } from "../schemes/scheme.ts";
+import { recordedNetworks } from "./scope.ts";
 
 const bufferMax = 5_000;
 /** Of this copy. A flood of refusals must not fill the disk, without which no payment can be claimed. */
@@ -52,7 +53,7 @@ export class RefusalRecorder {
            select id from transactions t
             where t.network = served.network and status = 'rejected' and created_at < now() - make_interval(days => $2)
             order by created_at limit $3) as old)`,
-      [[...this.#networks], refusalDays, deletedAtOnceMax],
+      [await recordedNetworks(this.#db), refusalDays, deletedAtOnceMax],
     );
   }
 

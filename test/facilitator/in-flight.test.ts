@@ -9,7 +9,7 @@ import { connect, type Database } from "../../shared/postgres.ts";
 import { newLedgerBuyer } from "../bench/ledger-process.ts";
 import { documented } from "../support/documented.ts";
 import type { EvmSetting } from "../support/evm-facilitator.ts";
-import { paymentBody } from "../support/evm-payments.ts";
+import { newBuyer, paymentBody } from "../support/evm-payments.ts";
 import { startFacilitator } from "../support/facilitator.ts";
 import { chainsTest } from "../support/fixtures.ts";
 import { hederaProof } from "../support/hedera-payments.ts";
@@ -377,6 +377,34 @@ test("what a stranger posts in a payer's name holds nothing of the payer's", asy
   expect((await two(copies).verify(body)).body).toMatchObject({ isValid: true });
 });
 
+test("of different payments signed with one nonce only one is promised at a time, however rich the payer and however many copies are asked", async ({
+  setting,
+  copies,
+}) => {
+  const buyer = await setting.fundedBuyer(100n * price);
+  const { nonce } = (await paymentBody(buyer, setting.terms)).paymentPayload.payload.authorization;
+  const toMany = Array.from({ length: 8 }, () =>
+    paymentBody(buyer, { ...setting.terms, payTo: newBuyer().address }, { nonce }),
+  );
+  const bodies = await Promise.all(toMany);
+  const answers = await Promise.all(bodies.map((body, index) => copies[index % 2]!.verify(body)));
+  const good = answers.findIndex(({ body }) => body.isValid);
+  const bad = answers.filter((_, index) => index !== good);
+  expect(good).not.toBe(-1);
+  for (const { body } of bad)
+    expect(body).toMatchObject({ isValid: false, invalidReason: "invalid_transaction_state" });
+  const other = bodies[(good + 1) % bodies.length]!;
+  expect((await two(copies).settle(other)).body).toMatchObject({
+    success: false,
+    errorReason: "invalid_transaction_state",
+    transaction: "",
+  });
+  const { holdId } = answers[good]!.body;
+  expect((await one(copies).post("/release", { holdId })).body).toEqual({ released: true });
+  expect((await two(copies).verify(other)).body).toMatchObject({ isValid: true });
+  expect((await one(copies).settle(other)).body).toMatchObject({ success: true });
+});
+
 test("a claim whose holder is gone holds no longer than a verification, though the authorization is good for years", async ({
   setting,
   copies,
@@ -403,7 +431,13 @@ test("a claim whose holder is gone holds no longer than a verification, though t
   expect((await two(copies).verify(await paymentBody(buyer, setting.terms))).body.isValid).toBe(false);
   expect((await two(copies).post("/release", { holdId })).body).toEqual({ released: true });
   expect((await two(copies).verify(await paymentBody(buyer, setting.terms))).body.isValid).toBe(true);
-  expect(await store.claim("eip155:84532", "exact", payment, terms)).toBeDefined();
+  const again = await store.claim("eip155:84532", "exact", payment, terms);
+  expect(await held()).toEqual({ releasable: false, ends: false });
+  await store.openClaim(again!);
+  expect(await held()).toEqual({ releasable: true, ends: true });
+  // It was slow, and is not gone.
+  const sent = { transaction: `0x${"ab".repeat(32)}`, raw: [], feePayer: setting.signer };
+  expect(await store.recordBroadcast(again!, sent)).toBe(true);
   expect(await held()).toEqual({ releasable: false, ends: false });
 });
 

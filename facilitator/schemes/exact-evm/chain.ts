@@ -54,9 +54,10 @@ export class EvmChain {
     return (await this.read(payment.payer, data, { gas: "0x30d40" })) === erc1271Magic;
   }
 
-  /** What `owner` holds of a token, base units. */
-  async holding(asset: string, owner: string): Promise<bigint> {
-    const balance = await this.#call({ to: asset, data: balanceOfCall(owner) });
+  /** What `owner` holds of a token, base units; by the end of a block, or now. A node that is not that far throws RpcError. */
+  async holding(asset: string, owner: string, block?: bigint): Promise<bigint> {
+    const at = block === undefined ? "latest" : quantity(block);
+    const balance = await this.#call({ to: asset, data: balanceOfCall(owner) }, at);
     return isEmpty(balance) ? 0n : BigInt(balance);
   }
 

@@ -88,11 +88,17 @@ export function createExactEvm(config: EvmConfig, needs: SchemeNeeds): Scheme<Ev
 
 /** What the payer holds, and whether the node that says so has all of these transactions. */
 async function readBalance(chain: EvmChain, asset: string, payer: string, transactions: readonly string[]) {
-  const [receipts, balance] = await Promise.all([
-    Promise.all(transactions.map((transaction) => chain.receipt(transaction))),
-    chain.holding(asset, payer),
-  ]);
-  return { balance, shows: receipts.every((receipt) => receipt !== undefined) };
+  const receipts = await Promise.all(transactions.map((transaction) => chain.receipt(transaction)));
+  const blocks = receipts.map((receipt) => (receipt ? BigInt(receipt.blockNumber) : undefined));
+  const { number } = await chain.latestBlock();
+  try {
+    const balance = await chain.holding(asset, payer, number);
+    return { balance, shows: blocks.every((block) => block !== undefined && block <= number) };
+  } catch (error) {
+    // Nodes behind one address are not equally far.
+    if (!(error instanceof RpcError)) throw error;
+    return { balance: await chain.holding(asset, payer), shows: false };
+  }
 }
 
 /** Signs, stores and sends the payment. Throws NoFeePayerError. */
