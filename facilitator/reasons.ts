@@ -30,7 +30,7 @@ const bothSchemes: readonly Row[] = [
   ["invalid_network", "The network is not served here", "Take a network from GET /supported."],
   ["invalid_payload", "The payload cannot be read", library],
   ["invalid_payment_requirements", "The requirements contradict themselves or name no valid payee", server],
-  ["invalid_transaction_state", "Another transaction used its id or nonce", again],
+  ["invalid_transaction_state", "Another payment has its id or nonce", again],
   ["invalid_x402_version", "The protocol version is not 1 or 2, or two different ones are named", "Use one version."],
   ["pay_to_not_allowed", "The payer is the payee", "Pay from another account than the one that is paid."],
   [

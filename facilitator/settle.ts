@@ -55,19 +55,15 @@ export async function settle(context: SettleNeeds, body: unknown): Promise<Settl
   requireFeePayer(scheme, payment);
   const held = await checkAndHold(context, scheme, payment);
   if ("record" in held) return tell(context, asked, held.record);
-  // Counted only once it holds: with made-up payments any caller could use up what a payer is allowed.
-  const refusal = isRefusal(held)
-    ? await refusalOfLate(scheme, payment, held)
-    : await context.paymentLimits.ofPayer(request.network, payment);
-  if (refusal) {
-    if ("holdId" in held) await context.holds.release(held.holdId);
-    const earlier = await earlierClaim(context, scheme, request, payment, refusal);
-    if (!earlier) return refused(context, request, payment, refusal, startedAt);
-    if (isClaimable(earlier)) await context.store.reopen(request.network, payment.key);
-    return findOut(context, request, payment, deadline);
-  }
-  const { holdId } = held as { holdId: string };
+  if (isRefusal(held)) return tellRefusal(context, asked, await refusalOfLate(scheme, payment, held));
+  const { holdId } = held;
   try {
+    // Counted only once it holds: with made-up payments any caller could use up what a payer is allowed.
+    const refusal = await context.paymentLimits.ofPayer(request.network, payment);
+    if (refusal) {
+      await context.holds.release(holdId);
+      return await tellRefusal(context, asked, refusal);
+    }
     refuseLate(asked);
     const first = record ? undefined : await settleNew(context, asked, holdId);
     if (first) return first;
@@ -79,6 +75,18 @@ export async function settle(context: SettleNeeds, body: unknown): Promise<Settl
     await context.holds.release(holdId).catch(() => {});
     throw error;
   }
+}
+
+/** The refusal, unless a claim that was made meanwhile, or what the chain shows of an earlier one, is to be told instead. */
+async function tellRefusal(
+  context: SettleNeeds,
+  { request, scheme, payment, startedAt, deadline }: Asked,
+  refusal: Refusal,
+): Promise<Settled> {
+  const earlier = await earlierClaim(context, scheme, request, payment, refusal);
+  if (!earlier) return refused(context, request, payment, refusal, startedAt);
+  if (isClaimable(earlier)) await context.store.reopen(request.network, payment.key);
+  return findOut(context, request, payment, deadline);
 }
 
 /**

@@ -4,7 +4,7 @@ import { isListed, listedDays } from "./listing.ts";
 import type { ListingRequest } from "./listing-requests.ts";
 import type { AcceptedRequirements } from "./payment-requirements.ts";
 
-/** Of one wallet on one host: anybody can pay a wallet for what his own server names it for, and takes up no place of another host. */
+/** Of one wallet on one host: a server that names a wallet which is not its own takes up no place of the owner's hosts. */
 export const resourcesMax = 50;
 const operationsPerMinuteMax = 10;
 const countedMax = 100_000;

@@ -6,7 +6,8 @@ export const holdsOfOneMessage: Migration = {
     -- Null: held by a version that did not say.
     alter table payment_holds add column message_digest bytea;
 
-    -- As before, for one of the messages that were signed with one id. Another has another number of arguments, for the version before.
+    -- As before, and of the messages that were signed with one id only one is held. It has one argument more: the version before goes on
+    -- calling the other, which a later migration may drop.
     create or replace function place_holds(networks text[], keys text[], payers text[], assets text[], amounts numeric[],
                                            balances numeric[], expiries timestamptz[], holder_ids uuid[], shown_untils timestamptz[], digests bytea[])
       returns table (item bigint, hold_id bigint, payment_id bigint, in_flight numeric, settled_until timestamptz, transactions text[],

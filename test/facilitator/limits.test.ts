@@ -361,3 +361,23 @@ test("a top-up that one daemon has seen and another has not yet is no spending, 
     await db.end();
   }
 });
+
+test("what was held for a settlement that cannot be counted is given up at once", async ({ setting }) => {
+  for (const limit of ["LIMIT_SETTLE_PER_PAYER", "LIMIT_SETTLE_PER_PAY_TO"]) {
+    const limits = { LIMIT_SETTLE_PER_ADDRESS: "0", LIMIT_SETTLE_PER_PAYER: "0", LIMIT_SETTLE_PER_PAY_TO: "0" };
+    const daemon = await startFacilitator({ ...setting.variables, ...limits, [limit]: "5" });
+    const { db } = daemon.context;
+    const body = await paymentBody(await setting.fundedBuyer(), setting.terms);
+    const { from } = body.paymentPayload.payload.authorization;
+    try {
+      await db.query("alter table call_counts rename to mislaid_counts");
+      expect((await daemon.settle(body)).status).toBe(500);
+      expect((await db.query("select from payment_holds where payer = $1 and until > now()", [from])).rowCount).toBe(0);
+      await db.query("alter table mislaid_counts rename to call_counts");
+      expect((await daemon.settle(body)).body).toMatchObject({ success: true });
+    } finally {
+      await db.query("alter table if exists mislaid_counts rename to call_counts");
+      await daemon.stop();
+    }
+  }
+});

@@ -182,3 +182,30 @@ const base: TestRecord = {
   totalMs: 100,
   createdAt: new Date(),
 };
+
+test("refusals are deleted after thirty days, also those on a network that is not configured any more; nothing else is", async ({
+  facilitator,
+}) => {
+  const { db, refusals } = facilitator.context;
+  const daysAgo = (days: number) => new Date(Date.now() - days * 86_400_000);
+  const base = { kind: "verify", payer: "0xrefused", amount: 1n, totalMs: 1 } as const;
+  const networks = ["eip155:84532", "eip155:31337"];
+  await insertRecords(
+    db,
+    networks.flatMap((network): TestRecord[] => [
+      { ...base, network, status: "rejected", createdAt: daysAgo(29) },
+      { ...base, network, status: "rejected", createdAt: daysAgo(31) },
+      { ...base, network, status: "settled", createdAt: daysAgo(31) },
+    ]),
+  );
+  await refusals.sweep();
+  const { rows } = await db.query(
+    `select network, status, created_at < now() - interval '30 days' as old from transactions
+      where payer = '0xrefused' order by network, status`,
+  );
+  const left = (network: string) => [
+    { network, status: "rejected", old: false },
+    { network, status: "settled", old: true },
+  ];
+  expect(rows).toEqual(networks.toReversed().flatMap(left));
+});

@@ -202,3 +202,20 @@ test("a payment that ran out is not said to have failed by a block that is not a
     await context.stop();
   }
 });
+
+test("a balance shows a settlement only where it was read at a block that has it", async ({
+  setting,
+  proxy,
+  context,
+}) => {
+  const body = await pay(setting);
+  const { transaction } = (await settle(context, body)).response;
+  const scheme = schemeOf(context, setting);
+  const payment = scheme.decode(parsePaymentRequest(body) as ReceivedPayment) as Payment;
+  const shows = async (transactions: readonly string[]) => (await scheme.readBalance(payment, transactions)).shows;
+  expect(await shows([transaction])).toBe(true);
+  expect(await shows([transaction, `0x${"ab".repeat(32)}`])).toBe(false);
+  // As a node behind the same address that is not so far.
+  proxy.behave((method, params) => (method === "eth_call" && params[1] !== "latest" ? "internal-error" : "pass"));
+  expect(await shows([transaction])).toBe(false);
+});
