@@ -306,7 +306,7 @@ describe("a caller who waits for a payment's end", () => {
   test.for([["eth_sendRawTransaction"], ["eth_getTransactionReceipt"]])(
     "is told its transaction when the time is over, though the node does not answer %s",
     async ([asked], { setting, proxy, facilitator }) => {
-      const daemon = await startFacilitator({ ...setting.variables, SETTLE_TIMEOUT_MS: "1000" });
+      const daemon = await startFacilitator({ ...setting.variables, SETTLE_TIMEOUT_MS: "4000" });
       try {
         const body = await pay(setting);
         proxy.behave((method) => (method === asked ? "hold" : "pass"));
