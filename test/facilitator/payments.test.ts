@@ -11,7 +11,7 @@ const id = "0.0.9999@1740672089.000000001";
 const test = proxiedEvmTest()
   /** A copy that waits for a chain that says nothing no longer than it must. */
   .extend("impatient", perFile, async ({ setting, facilitator: _ }, { onCleanup }) => {
-    const impatient = documented(await startFacilitator({ ...setting.variables, SETTLE_TIMEOUT_MS: "3000" }));
+    const impatient = documented(await startFacilitator({ ...setting.variables, SETTLE_TIMEOUT_MS: "6000" }));
     onCleanup(impatient.stop);
     return impatient;
   })

@@ -250,7 +250,7 @@ describe("our own transaction, of which the node says that its nonce is too low"
     proxy,
     facilitator,
   }) => {
-    const daemon = await startFacilitator({ ...setting.variables, SETTLE_TIMEOUT_MS: "3000" });
+    const daemon = await startFacilitator({ ...setting.variables, SETTLE_TIMEOUT_MS: "6000" });
     try {
       const body = await pay(setting);
       const [before, had] = [await sent(setting), await payToHas(setting)];
@@ -306,7 +306,7 @@ describe("a caller who waits for a payment's end", () => {
   test.for([["eth_sendRawTransaction"], ["eth_getTransactionReceipt"]])(
     "is told its transaction when the time is over, though the node does not answer %s",
     async ([asked], { setting, proxy, facilitator }) => {
-      const daemon = await startFacilitator({ ...setting.variables, SETTLE_TIMEOUT_MS: "4000" });
+      const daemon = await startFacilitator({ ...setting.variables, SETTLE_TIMEOUT_MS: "6000" });
       try {
         const body = await pay(setting);
         proxy.behave((method) => (method === asked ? "hold" : "pass"));
@@ -331,7 +331,7 @@ describe("a caller who waits for a payment's end", () => {
     proxy,
     facilitator,
   }) => {
-    const daemon = await startFacilitator({ ...setting.variables, SETTLE_TIMEOUT_MS: "3000" });
+    const daemon = await startFacilitator({ ...setting.variables, SETTLE_TIMEOUT_MS: "6000" });
     try {
       const body = await pay(setting);
       proxy.behave((method) => (method === "eth_getTransactionReceipt" ? "hold" : "pass"));

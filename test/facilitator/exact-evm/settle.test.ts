@@ -27,7 +27,7 @@ const test = chainTest()
   .extend("facilitator", perFile, ({ proxied }, { onCleanup }) => kept(startFacilitator(proxied), onCleanup))
   // Waits for a chain that says nothing no longer than it must.
   .extend("impatient", perFile, ({ proxied }, { onCleanup }) =>
-    kept(startFacilitator({ ...proxied, SETTLE_TIMEOUT_MS: "3000" }), onCleanup),
+    kept(startFacilitator({ ...proxied, SETTLE_TIMEOUT_MS: "6000" }), onCleanup),
   )
   .extend("client", perFile, ({ setting }) => createPublicClient({ transport: http(setting.chain.rpcUrl) }));
 
