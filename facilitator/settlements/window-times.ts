@@ -15,7 +15,7 @@ function nameOf({ days, withoutSelf }: Pick<Window, "days" | "withoutSelf">, sco
   return `${days} days ${withoutSelf ? "without self " : ""}${scope}`;
 }
 
-/** By the names of the scope and of its networks; at most a minute old where they are kept. */
+/** By the names of the scope and of its networks, but for those without a record; at most a minute old where they are kept. */
 export async function readTimes(tx: Queryable, window: Window): Promise<ReadonlyMap<string, Times>> {
   const { scope } = window;
   const names = [...new Set([scope.name, ...scope.networks])];
@@ -27,9 +27,13 @@ export async function readTimes(tx: Queryable, window: Window): Promise<Readonly
   const kept = new Map(
     rows.map((row) => [row.scope, { p50Ms: row.p50_ms ?? undefined, p95Ms: row.p95_ms ?? undefined }]),
   );
-  const all = names.map((name) => [name, kept.get(nameOf(window, name))] as const);
-  if (all.every((entry): entry is readonly [string, Times] => entry[1] !== undefined)) return new Map(all);
-  return timesOf(scope, await readSpans(tx, window));
+  if (!kept.has(nameOf(window, scope.name))) return timesOf(scope, await readSpans(tx, window));
+  return new Map(
+    names.flatMap((name) => {
+      const times = kept.get(nameOf(window, name));
+      return times ? [[name, times] as const] : [];
+    }),
+  );
 }
 
 function timesOf({ name, networks }: RecordScope, spans: readonly SpanCount[]): ReadonlyMap<string, Times> {

@@ -189,4 +189,11 @@ test("times of the usual windows are kept, and are those that adding up the span
   expect(await timesOf(30)).toEqual(await timesOf(29));
   const { rows } = await db.query("select count(*)::int as kept from daily_figures where scope like '30 days %'");
   expect(rows[0].kept).toBeGreaterThan(0);
+  // They are what is read, also where a network is served that has no record: without the spans nothing else could tell.
+  await db.query("truncate daily_settle_spans");
+  const schemes = { all: [{ network: "eip155:43113" }] } as unknown as SchemeRegistry;
+  const asked = { env: "testnet", network: undefined, days: 30, withoutSelf: false } as const;
+  const { networks, total } = await overview({ ...context(db), schemes }, asked);
+  expect(networks).toContain("eip155:43113");
+  expect(total.p50Ms).toBeGreaterThan(60_000);
 });
