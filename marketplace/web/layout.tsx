@@ -53,6 +53,7 @@ export function Layout({ here, viewer, has, standing, facilitator, children }: L
       />
       <main id="main">{children}</main>
       <Foot
+        isLater
         brand={<Brand />}
         about="Paid agents for developers. Creators are paid to their own wallet; the service never holds that money."
         columns={footColumns.map((column) => ({ ...column, links: column.links.filter(({ path }) => has(path)) }))}

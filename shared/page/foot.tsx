@@ -1,5 +1,6 @@
 /** @jsxRuntime automatic @jsxImportSource preact */
 import type { ComponentChildren } from "preact";
+import { classes } from "./classes.ts";
 
 interface FootProps {
   readonly brand: ComponentChildren;
@@ -8,6 +9,8 @@ interface FootProps {
   readonly columns: readonly FootColumn[];
   /** What is true of every page, such as the time zone. */
   readonly notes: readonly ComponentChildren[];
+  /** Laid out when it is scrolled to, or by the page's script. */
+  readonly isLater?: boolean;
 }
 
 export interface FootColumn {
@@ -17,9 +20,9 @@ export interface FootColumn {
 }
 
 /** The foot of every page; a column without links is not shown. */
-export function Foot({ brand, about, columns, notes }: FootProps) {
+export function Foot({ brand, about, columns, notes, isLater }: FootProps) {
   return (
-    <footer class="foot">
+    <footer class={classes("foot", isLater && "later")}>
       <div class="wrap">
         <div class="foot-cols">
           <div class="stack stack-2">

@@ -114,7 +114,7 @@ function Drop() {
 
 function TraceOptions({ values }: { values: Values }) {
   return (
-    <fieldset class="panel-part for-trace">
+    <fieldset class="panel-part for-trace later">
       <h2>Options</h2>
       <SelectField
         id="style"

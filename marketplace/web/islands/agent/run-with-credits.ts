@@ -1,3 +1,4 @@
+import { figures } from "../../../../shared/page/figures.ts";
 import { byId, el } from "../dom/elements.ts";
 import { readInput, showFieldError } from "../dom/fields.ts";
 import { errorOf, jsonOf } from "../payment/answer.ts";
@@ -115,12 +116,12 @@ async function conclude(
 function showBalance(left: number, price: number): void {
   byId("balance")?.replaceChildren(
     span(`Balance ${creditsOf(left)}`),
-    span(left >= price ? `${(left - price).toLocaleString("en-US")} after this run` : "not enough for this run"),
+    span(left >= price ? `${figures(left - price)} after this run` : "not enough for this run"),
   );
   const buy = byId("buy-credits");
   if (buy) buy.hidden = left >= price;
   const head = document.querySelector(".bar .balance b");
-  if (head) head.textContent = left.toLocaleString("en-US");
+  if (head) head.textContent = figures(left);
 }
 
 function span(text: string): HTMLElement {

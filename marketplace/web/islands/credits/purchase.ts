@@ -1,3 +1,4 @@
+import { figures } from "../../../../shared/page/figures.ts";
 import type { PaymentProgress } from "../../../answers/payment-progress.ts";
 import { byId, callout, el } from "../dom/elements.ts";
 import { showFieldError } from "../dom/fields.ts";
@@ -107,7 +108,7 @@ async function showBalance(): Promise<void> {
   const answer = await fetch("/api/account/credits").catch(() => undefined);
   if (!answer?.ok) return;
   const credits = Number((await jsonOf(answer)).credits);
-  const text = credits.toLocaleString("en-US");
+  const text = figures(credits);
   byId("balance-usd")?.replaceChildren(`= ${usdcOf(credits).replace("USDC", "USD")}`);
   byId("balance-now")?.replaceChildren(text);
   document.querySelector(".bar .balance b")?.replaceChildren(text);

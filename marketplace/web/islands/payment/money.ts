@@ -1,6 +1,8 @@
+import { figures } from "../../../../shared/page/figures.ts";
+
 /** `1 credit`, `1,240 credits`. */
 export function creditsOf(credits: number): string {
-  return `${credits.toLocaleString("en-US")} ${credits === 1 ? "credit" : "credits"}`;
+  return `${figures(credits)} ${credits === 1 ? "credit" : "credits"}`;
 }
 
 /** A credit is a cent. */
