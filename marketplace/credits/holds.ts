@@ -1,4 +1,4 @@
-import { type Database, inTransaction, type Queryable } from "../../shared/postgres.ts";
+import { type Database, inTransaction, type Queryable, type Transaction } from "../../shared/postgres.ts";
 import type { AccountId, AgentId, KeyId, RunId } from "../ids.ts";
 import { type Credits, credits } from "./amount.ts";
 
@@ -128,18 +128,21 @@ const noModel = "model as (select 0::bigint as paid)";
  * to end. With `onlyIfLapsed` also as long as its lease is kept.
  */
 export async function release(db: Database, run: Released): Promise<Resolved> {
-  const remaining = run.onlyIfLapsed
-    ? await releaseNow(db, run)
-    : await inTransaction(db, (tx) => releaseNext(tx, run));
+  const remaining = await inTransaction(db, async (tx) => {
+    await lockRun(tx, run.id);
+    return releaseNow(tx, run);
+  });
   return remaining === undefined
     ? readResolved(db, run.id)
     : { endedHere: true, state: run.state, creditsRemaining: credits(remaining) };
 }
 
-/** What is begun is written down by a transaction that has locked the run: once that has ended, the next statement sees it. */
-async function releaseNext(tx: Queryable, run: Released): Promise<bigint | undefined> {
-  await tx.query({ name: "lock run", text: "select from runs where id = $1 for no key update", values: [run.id] });
-  return releaseNow(tx, run);
+/**
+ * To be called before a run is ended for having begun nothing. An effect is written down by a transaction that has locked the run:
+ * once that has ended, the next statement sees it.
+ */
+export async function lockRun(tx: Transaction, id: RunId): Promise<void> {
+  await tx.query({ name: "lock run", text: "select from runs where id = $1 for no key update", values: [id] });
 }
 
 /** What the buyer has then; undefined where nothing was released. */
@@ -182,10 +185,7 @@ async function releaseNow(db: Queryable, run: Released): Promise<bigint | undefi
 
 const canBeReleased = (run: string) => `${hasBegunNothing(run)} and (not $4 or ${run}.lease_until < now())`;
 
-/**
- * Of a row of runs. An effect begun before this statement is seen by it; one that begins meanwhile has moved the lease on, on the
- * row that both lock.
- */
+/** Of a row of runs that `lockRun` has locked. */
 export function isAbandoned(run: string): string {
   return `${run}.lease_until < now() and ${hasBegunNothing(run)}`;
 }

@@ -1,11 +1,11 @@
 import { forEvery } from "../../shared/for-every.ts";
-import { type Database, isDatabaseAway, type Queryable } from "../../shared/postgres.ts";
+import { type Database, inTransaction, isDatabaseAway } from "../../shared/postgres.ts";
 import type { Config } from "../config.ts";
 import type { Tools } from "../connectors/connector.ts";
 import { ConnectorError, OutcomeUnknownError } from "../connectors/result.ts";
 import type { SideEffect } from "../connectors/side-effect-journal.ts";
 import { type Credits, platformFee } from "../credits/amount.ts";
-import { capture, isAbandoned, release } from "../credits/holds.ts";
+import { capture, isAbandoned, lockRun, release } from "../credits/holds.ts";
 import type { Events } from "../events.ts";
 import { historyDays } from "../history-days.ts";
 import type { AccountId, RunId } from "../ids.ts";
@@ -110,11 +110,14 @@ async function releaseLost(db: Database, id: RunId): Promise<boolean> {
   return endedHere;
 }
 
-async function markLost(db: Queryable, id: RunId): Promise<boolean> {
-  const { rowCount } = await db.query(
-    `update runs set state = 'lost', finished_at = now(), lease_until = null
-     where id = $1 and state = 'running' and ${isAbandoned("runs")}`,
-    [id],
-  );
-  return rowCount === 1;
+async function markLost(db: Database, id: RunId): Promise<boolean> {
+  return inTransaction(db, async (tx) => {
+    await lockRun(tx, id);
+    const { rowCount } = await tx.query(
+      `update runs set state = 'lost', finished_at = now(), lease_until = null
+       where id = $1 and state = 'running' and ${isAbandoned("runs")}`,
+      [id],
+    );
+    return rowCount === 1;
+  });
 }

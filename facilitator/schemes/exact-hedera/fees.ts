@@ -12,6 +12,12 @@ export function networkFee({ asset }: HederaPayment, { bytes, signatures }: Send
   return node * 10 + (asset === hbar ? 0 : tokenTransfer);
 }
 
+/**
+ * Half a cent: some nine signatures. Each that goes beyond the bytes included costs as much as a whole payment, so that one
+ * account with a long list of keys could use up the day's fees of all.
+ */
+export const networkFeeMax = 50_000_000;
+
 const nodeBase = 100_000;
 const perSignature = 100_000;
 const perByte = 10_000;

@@ -1,7 +1,7 @@
 import type { Outcome, Unfinished } from "../scheme.ts";
 import { readCopy } from "./copies.ts";
 import type { Mirror } from "./mirror.ts";
-import { type ChainNeeds, ended, judge, statusOf } from "./outcomes.ts";
+import { type ChainNeeds, ended, endOf, judge, witnessesOf } from "./outcomes.ts";
 import { failureOf } from "./statuses.ts";
 import { pause, resubmit } from "./submit.ts";
 
@@ -17,7 +17,7 @@ export async function find(needs: ChainNeeds, unfinished: Unfinished): Promise<O
   const deadlineMs = Date.now() + findMs;
   const copies = unfinished.raw.map(readCopy);
   const expired = Date.now() > expiresAt.getTime();
-  const witnesses = needs.nodes.inOrder().slice(0, 2);
+  const witnesses = witnessesOf(needs, copies).slice(0, 2);
   // Asked before the records, which are then as new.
   const hasEnded = expired && (await hasMirrorPassed(needs.mirror, unfinished));
   const [records, ...receipts] = await Promise.all([
@@ -27,8 +27,9 @@ export async function find(needs: ChainNeeds, unfinished: Unfinished): Promise<O
   const verdict = records && judge(records, copies, unfinished);
   if (verdict) return ended(needs, transaction, verdict);
   for (const receipt of receipts) {
-    if (typeof receipt !== "object") continue;
-    const failure = failureOf(statusOf(receipt));
+    const status = endOf(receipt);
+    if (status === undefined) continue;
+    const failure = failureOf(status);
     if (failure) return ended(needs, transaction, failure);
     if (copies.some(({ hash }) => needs.taken.has(hash))) return ended(needs, transaction, "settled");
   }

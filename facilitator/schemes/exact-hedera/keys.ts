@@ -52,10 +52,12 @@ function ecdsaKey(raw: Buffer): Key {
 
 /**
  * The signatures of `body` that satisfy `key`, and no others; undefined when they do not. A key matches the pair with
- * the longest fitting prefix, so that no payload makes one key cost more than one verification.
+ * the longest fitting prefix, so that no payload makes one key cost more than one verification. A pair is one key's: where
+ * many keys begin with its prefix, not all of them are tried.
  */
 export async function signaturesFor(key: Key, body: SignedBody): Promise<readonly Signature[] | undefined> {
-  const found = await collect(key, { body, digest: undefined });
+  const verificationsLeft = verificationsSpare + 2 * body.signatures.length;
+  const found = await collect(key, { body, digest: undefined, verificationsLeft });
   return found && [...new Map(found.map((signature) => [signature.key.toString("hex"), signature])).values()];
 }
 
@@ -66,7 +68,8 @@ async function collect(key: Key, signed: Signed): Promise<readonly Signature[] |
     case "threshold": {
       const found: Signature[] = [];
       let satisfied = 0;
-      for (const child of key.keys) {
+      for (const [index, child] of key.keys.entries()) {
+        if (satisfied + key.keys.length - index < key.threshold) return undefined;
         // A list may have many, and all else that waits gets its turn between two of them.
         await setImmediate();
         const signatures = await collect(child, signed);
@@ -79,14 +82,14 @@ async function collect(key: Key, signed: Signed): Promise<readonly Signature[] |
     }
     case "ed25519": {
       const signature = pairFor(key.raw, signed.body.signatures)?.ed25519;
-      if (signature?.length !== 64) return undefined;
+      if (signature?.length !== 64 || !mayVerify(signed)) return undefined;
       if (!sodium.crypto_sign_verify_detached(signature, signed.body.bytes, key.raw)) return undefined;
       return [{ kind: "ed25519", key: key.raw, signature }];
     }
     case "ecdsa": {
       const given = pairFor(key.raw, signed.body.signatures)?.ecdsa;
       const signature = given && lowerHalf(given);
-      if (signature === undefined) return undefined;
+      if (signature === undefined || !mayVerify(signed)) return undefined;
       signed.digest ??= Buffer.from(keccak_256(signed.body.bytes));
       if (!secp256k1.ecdsaVerify(signature, signed.digest, key.raw)) return undefined;
       return [{ kind: "ecdsa", key: key.raw, signature }];
@@ -98,6 +101,12 @@ interface Signed {
   readonly body: SignedBody;
   /** keccak-256 of the body, once some key needs it. */
   digest: Buffer | undefined;
+  verificationsLeft: number;
+}
+
+function mayVerify(signed: Signed): boolean {
+  signed.verificationsLeft -= 1;
+  return signed.verificationsLeft >= 0;
 }
 
 function pairFor(raw: Buffer, pairs: readonly SignaturePair[]): SignaturePair | undefined {
@@ -134,4 +143,5 @@ function readProtoKey(key: proto.IKey, budget: { keysLeft: number }, depth = 0):
 const unusable: Key = { kind: "unusable" };
 const encodedBytesMax = 8_192;
 const keysMax = 100;
+const verificationsSpare = 8;
 const depthMax = 15;

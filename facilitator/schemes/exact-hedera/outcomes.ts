@@ -1,4 +1,3 @@
-import type { proto } from "@hiero-ledger/proto";
 import type { HederaNodes } from "../../../shared/hedera/nodes.ts";
 import type { Log } from "../../../shared/log.ts";
 import type { BroadcastLog, Outcome } from "../scheme.ts";
@@ -6,7 +5,7 @@ import type { Copy } from "./copies.ts";
 import type { HederaFeePayers } from "./fee-payers.ts";
 import { type Mirror, paysAsAgreed, type TransactionRecord } from "./mirror.ts";
 import type { Preflight } from "./preflight.ts";
-import { type Failure, failureOf } from "./statuses.ts";
+import { type Failure, failureOf, isFaultOfNode } from "./statuses.ts";
 
 /** What a settlement needs, and the one way to the chain for payments. */
 export interface ChainNeeds {
@@ -30,7 +29,9 @@ export function judge(
   copies: readonly Copy[],
   agreed: Agreed,
 ): Verdict | undefined {
-  const own = records.filter((record) => copies.some(({ hash }) => hash === record.hash));
+  const own = records.filter(
+    (record) => !isFaultOfNode(record.result) && copies.some(({ hash }) => hash === record.hash),
+  );
   if (own.some(({ result }) => result === "SUCCESS")) return "settled";
   if (own[0]) return failureOf(own[0].result);
   if (records.some((record) => paysAsAgreed(record, agreed))) return "settled by another";
@@ -51,6 +52,21 @@ export function ended({ log, feePayers }: ChainNeeds, transaction: string, verdi
   return { outcome: "failed", reason, message, transaction, retryable, charged };
 }
 
-export function statusOf({ status }: proto.ITransactionReceipt): number {
-  return status as number;
+/** The status of a receipt that ends the payment. */
+export function endOf(receipt: Receipt): number | undefined {
+  if (typeof receipt !== "object") return undefined;
+  const status = receipt.status as number;
+  return isFaultOfNode(status) ? undefined : status;
+}
+
+type Receipt = Awaited<ReturnType<HederaNodes["receipt"]>>;
+
+/**
+ * Nodes to ask for a receipt, the best first: others than those that were offered a copy, where there are such. Whose node the
+ * payer named has no say of its own in whether the money has moved.
+ */
+export function witnessesOf({ nodes }: Pick<ChainNeeds, "nodes">, copies: readonly Copy[]): readonly string[] {
+  const order = nodes.inOrder();
+  const others = order.filter((node) => !copies.some((copy) => copy.node === node));
+  return others.length > 1 ? others : order;
 }

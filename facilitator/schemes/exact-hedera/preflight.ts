@@ -1,7 +1,7 @@
 import type { HederaNodes } from "../../../shared/hedera/nodes.ts";
 import { NetworkAwayError, type Refusal, refuse } from "../scheme.ts";
 import type { HederaConfig } from "./config.ts";
-import { networkFee } from "./fees.ts";
+import { networkFee, networkFeeMax } from "./fees.ts";
 import { type Sendable, signaturesFor } from "./keys.ts";
 import { type Mirror, type MirrorAccount, MirrorSilentError, paysAsAgreed } from "./mirror.ts";
 import { type HederaPayment, hbar, type SignedBody } from "./payload.ts";
@@ -146,11 +146,14 @@ export class Preflight {
     return { ...refuse("already_settled", message), transaction: payment.key };
   }
 
-  /** G9 from below: a node refuses what allows less than it charges, so it could never settle. */
+  /** G9 from below: a node refuses what allows less than it charges, so it could never settle. The fee has a bound of its own. */
   async #checkFee(payment: HederaPayment): Promise<Refusal | undefined> {
     const tinycentsPerTinybar = await this.#mirror.exchangeRate(rateKeptMs).catch(() => undefined);
     const sendables = this.#sendables.get(payment) ?? [];
     const price = Math.max(...sendables.map((sendable) => networkFee(payment, sendable)));
+    if (price > networkFeeMax) {
+      return failed("too_many_signatures: with so many signatures the network fee is more than the facilitator pays.");
+    }
     const least =
       tinycentsPerTinybar === undefined
         ? this.#feeMin

@@ -25,6 +25,15 @@ export function failureOf(status: number | string): Failure | undefined {
   return { reason, retryable: false, message, charged: !notThePayers.has(name), ...unpaid };
 }
 
+/**
+ * A node put a spoilt copy to consensus: this ends nothing, since the transaction may still come, and its receipt then says so.
+ * Source: hiero-consensus-node, RecordCache.NODE_FAILURES.
+ */
+export function isFaultOfNode(status: number | string): boolean {
+  const name = typeof status === "number" ? statusName(status) : status;
+  return name === "INVALID_PAYER_SIGNATURE" || name === "INVALID_NODE_ACCOUNT";
+}
+
 export interface Failure {
   readonly reason: string;
   readonly message: string;

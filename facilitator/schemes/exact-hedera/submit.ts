@@ -3,7 +3,7 @@ import { KeyAwayError } from "../../signing/signing-key.ts";
 import { NoFeePayerError } from "../fee-payers.ts";
 import { type Claim, isRefusal, type Outcome } from "../scheme.ts";
 import { type Copy, signCopy } from "./copies.ts";
-import { type ChainNeeds, ended, judge, statusOf } from "./outcomes.ts";
+import { type ChainNeeds, ended, endOf, judge, witnessesOf } from "./outcomes.ts";
 import type { HederaPayment } from "./payload.ts";
 import { type Failure, failureOf, verdictOfPrecheck } from "./statuses.ts";
 
@@ -72,6 +72,7 @@ async function submitToNodes(
   let ambiguous = false;
   for (let round = 0; round < roundsMax; round += 1) {
     if (round > 0) await pause(250 * 2 ** (round - 1), deadlineMs);
+    let unpaid: Failure | undefined;
     for (const { node, raw, hash } of copies) {
       if (Date.now() >= deadlineMs) break;
       const answer = await nodes.send(node, "transfer", raw, deadlineMs);
@@ -83,10 +84,16 @@ async function submitToNodes(
       const verdict = verdictOfPrecheck(answer);
       if (verdict === "try again") continue;
       if (verdict === "accepted") remember(taken, hash);
+      // A node that has been away may know an older balance than the others.
+      if (typeof verdict === "object" && verdict.unpaid) {
+        unpaid = verdict;
+        continue;
+      }
       return verdict !== "accepted" && ambiguous ? "ambiguous" : verdict;
     }
     // Receipts answer sooner than more rounds do.
     if (ambiguous) return "ambiguous";
+    if (unpaid) return unpaid;
   }
   return {
     reason: "transaction_failed",
@@ -129,7 +136,7 @@ async function awaitOutcome(
   // Where the chain had the id before anything was sent, what it has is not ours, be it the same bytes.
   const ours = submitted === "duplicate" ? [] : copies;
   const startedMs = Date.now();
-  const order = nodes.inOrder();
+  const witnesses = witnessesOf(needs, copies);
   // A node may have lost what it took; one that never answered probably has nothing.
   let resendAfterMs = submitted === "ambiguous" ? resendAfterMinMs : resendAfterMaxMs;
   let resendAtMs = startedMs + resendAfterMs;
@@ -145,9 +152,10 @@ async function awaitOutcome(
       if (verdict) return ended(needs, transaction, verdict);
       continue;
     }
-    const receipt = await nodes.receipt(order[poll % order.length] as string, transaction, deadlineMs);
-    if (typeof receipt === "object") {
-      const failure = failureOf(statusOf(receipt));
+    const witness = witnesses[poll % witnesses.length] as string;
+    const status = endOf(await nodes.receipt(witness, transaction, deadlineMs));
+    if (status !== undefined) {
+      const failure = failureOf(status);
       if (failure || isTaken) return ended(needs, transaction, failure ?? "settled");
       hasSucceeded = true;
       continue;

@@ -14,7 +14,7 @@ export async function recordFees(db: Queryable, hedera: Hedera | undefined): Pro
   );
   if (rows.length === 0) return;
   // First how far the mirror had come: a transaction that it does not show then is never charged.
-  const reachedMs = await hedera.mirror.reachedMs(hedera.operator.accountId);
+  const reachedMs = await hedera.mirror.reachedMs();
   for (const { key, transactionIds, validUntil } of rows) {
     const records = (await Promise.all(transactionIds.map((id) => hedera.mirror.records(id)))).flat();
     const isOver = reachedMs > validUntil.getTime() + marginMs;

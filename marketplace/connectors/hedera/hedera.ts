@@ -180,14 +180,14 @@ export class Hedera {
     // The mirror is asked when the nodes have had their time.
     if (now < validUntilMs && receipts.includes("pending")) return { ending: "unknown" };
     try {
-      const [record] = await this.mirror.records(id);
-      if (record) return await this.#endingOfRecord(record, promised);
-      const expired = now > validUntilMs + expiredMarginMs;
+      const overMs = validUntilMs + expiredMarginMs;
       const nodesKnow =
         receipts.every((receipt) => receipt === "none") && now < this.#receiptsKeptUntilMs(validUntilMs);
-      const isOver =
-        nodesKnow || (await this.mirror.reachedMs(this.operator!.accountId)) > validUntilMs + expiredMarginMs;
-      if (expired && isOver) return { ending: "failed", status: "TRANSACTION_EXPIRED" };
+      // First how far the mirror had come: a transaction that it does not show then never came.
+      const isOver = now > overMs && (nodesKnow || (await this.mirror.reachedMs()) > overMs);
+      const [record] = await this.mirror.records(id);
+      if (record) return await this.#endingOfRecord(record, promised);
+      if (isOver) return { ending: "failed", status: "TRANSACTION_EXPIRED" };
     } catch (error) {
       if (!(error instanceof EndpointSilentError)) throw error;
     }

@@ -57,10 +57,12 @@ export class Mirror {
     return messages.find((message) => message.consensus_timestamp === consensusTimestamp)?.sequence_number;
   }
 
-  /** How far the mirror has come, in milliseconds since 1970. */
-  async reachedMs(account: string): Promise<number> {
-    const found = await this.#get<{ balance?: { timestamp?: string } }>(`/accounts/${account}?transactions=false`);
-    return Number(found?.balance?.timestamp ?? 0) * 1_000;
+  /** Up to when the mirror has seen everything, by its newest block, in milliseconds since 1970. */
+  async reachedMs(): Promise<number> {
+    const found = await this.#get<{ blocks?: ReadonlyArray<{ timestamp?: { to?: string | null } }> }>(
+      "/blocks?limit=1&order=desc",
+    );
+    return Number(found?.blocks?.[0]?.timestamp?.to ?? 0) * 1_000;
   }
 
   /** The rows of a list, following its links for at most `pagesMax` pages. */
@@ -108,7 +110,7 @@ export interface MirrorAccount {
   readonly key: MirrorKey | null;
   readonly max_automatic_token_associations: number;
   readonly receiver_sig_required: boolean;
-  readonly balance: { readonly balance: number; readonly timestamp: string };
+  readonly balance: { readonly balance: number };
 }
 
 export interface MirrorHolding {

@@ -60,18 +60,21 @@ export async function assetProblems({ hedera, wallet }: Preconditions, asset: st
 export async function allowancePool({ hedera, operator, wallet }: Preconditions, asset: string): Promise<ChainPool> {
   const { mirror } = hedera;
   // First how far the mirror had come, then the figures, which can only be newer.
-  const account = await mirror.account(wallet);
+  const measuredAt = new Date(await mirror.reachedMs());
   const token = tokenOf(asset);
-  const [allowance, holding] = await Promise.all([
+  const [allowance, balance] = await Promise.all([
     mirror.allowance(wallet, operator.accountId, token),
-    token === undefined ? undefined : mirror.holding(wallet, token),
+    token === undefined
+      ? mirror.account(wallet).then((account) => account?.balance.balance)
+      : mirror.holding(wallet, token).then((holding) => holding?.balance),
   ]);
-  const balance = BigInt((token === undefined ? account?.balance.balance : holding?.balance) ?? 0);
   return {
     name: `allowance ${hedera.network} ${wallet} ${asset}`,
-    room: allowance < balance ? allowance : balance,
-    measuredAt: new Date(Number(account?.balance.timestamp ?? 0) * 1_000),
+    room: smaller(allowance, BigInt(balance ?? 0)),
+    measuredAt,
   };
 }
+
+const smaller = (a: bigint, b: bigint) => (a < b ? a : b);
 
 const tokenOf = (asset: string) => (asset === hbar ? undefined : asset);

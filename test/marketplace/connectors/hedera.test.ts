@@ -115,6 +115,36 @@ describe("hcs-write", () => {
         expect(await balanceOf(jobless, key)).toMatchObject({ credits: 95, held_credits: 0 });
       },
     );
+
+    test("nothing is given back while what it writes is written down, however long that takes", async ({ jobless }) => {
+      const { key, agentId, topic, running, resume } = await pausedRun(jobless);
+      const { db } = jobless.context;
+      const { rows } = await db.query("select id from runs where agent_id = $1", [agentId]);
+      const beginning = await db.connect();
+      await beginning.query("begin");
+      // As it is once the beginning has taken longer than what it moved the lease by.
+      await beginning.query("update runs set lease_until = now() - interval '1 s' where id = $1", [rows[0].id]);
+      await beginning.query(
+        `insert into effects (key, run_id, agent_id, network, transaction_ids, valid_until, state, promised)
+         values ('slow', $1, $2, 'hedera:testnet', '{}', now() + interval '1 hour', 'open', '{"kind": "message", "receipt": {}}')`,
+        [rows[0].id, agentId],
+      );
+      const recovering = recoverLostRuns(jobless.context);
+      await until(async () => {
+        const waiting = await db.query(
+          "select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
+        );
+        return waiting.rows.length > 0;
+      });
+      await beginning.query("commit");
+      beginning.release();
+      expect(await recovering).toBe(0);
+      expect(await balanceOf(jobless, key)).toMatchObject({ credits: 95, held_credits: 5 });
+      await db.query("update effects set state = 'void' where key = 'slow'");
+      resume();
+      await running;
+      expect(await messagesOf(jobless, topic)).toEqual(["late"]);
+    });
   });
 
   test("splits a long message; the receipt is that of its last part", async ({ market }) => {
@@ -480,9 +510,7 @@ describe("whatever the ledger does", () => {
     "what neither nodes nor a mirror that is behind have a record of is %s where it is of %s",
     async ([ending, _what, validSeconds, agoMs], { market }) => {
       const behind = await startEditingMirror(market.open.ledger.mirrorUrl);
-      behind.edits.set(`/api/v1/accounts/${market.open.accounts.operator.accountId}`, {
-        balance: { timestamp: "1.0" },
-      });
+      behind.edits.set("/api/v1/blocks", { blocks: [{ timestamp: { from: "0.0", to: "1.0" } }] });
       const env = { ...market.variables, HEDERA_MIRROR: behind.url, HEDERA_VALID_SECONDS: String(validSeconds) };
       const context = await marketplaceContext(env);
       const validUntil = new Date(Date.now() - agoMs);
@@ -495,6 +523,27 @@ describe("whatever the ledger does", () => {
       await behind.close();
     },
   );
+
+  test("a transaction that the mirror comes to while it is asked has happened", async ({ market }) => {
+    let isThere = false;
+    const record = { result: "SUCCESS", nonce: 0, scheduled: false, consensus_timestamp: "1.0", charged_tx_fee: 1 };
+    const catchingUp = await startHttpServer((request, response) => {
+      const isBlocks = request.url!.startsWith("/api/v1/blocks");
+      isThere ||= isBlocks;
+      const answer = isBlocks ? { blocks: [{ timestamp: { to: "9999999999.0" } }] } : { transactions: [record] };
+      response.writeHead(isThere ? 200 : 404, { "content-type": "application/json" }).end(JSON.stringify(answer));
+    });
+    const context = await marketplaceContext({ ...market.variables, HEDERA_MIRROR: catchingUp.url });
+    const validUntil = new Date(Date.now() - 600_000);
+    const transactionIds = [`0.0.1005@${Math.floor(validUntil.getTime() / 1_000) - 60}.000000001`];
+    const promised = { kind: "transfer", receipt: {} } as const;
+    expect(await context.tools.hedera!.endingOf({ transactionIds, validUntil, promised })).toEqual({
+      ending: "done",
+      receipt: {},
+    });
+    await context.stop();
+    await catchingUp.stop();
+  });
 
   test("all nodes busy: nothing happened, nothing is charged", async ({ market }) => {
     const { key, topic, agent } = await writer(market);
