@@ -1,7 +1,7 @@
 import { Agent } from "undici";
 import { FairSemaphore, type Holder, NoPermitError } from "../../shared/fair-semaphore.ts";
 import { type Outbound, OutboundFailedError, OutboundRefusedError } from "../../shared/outbound.ts";
-import type { ModelCaller } from "../models/model-charge.ts";
+import { type ModelCharge, PlatformCharge } from "../models/model-charge.ts";
 import type { ListedModel, ModelList, ModelMenu } from "../models/model-list.ts";
 import { imageBytesMax } from "../tracer/image/limits.ts";
 import { MockModelDetector } from "./mock-model-detector.ts";
@@ -99,7 +99,7 @@ export interface ModelClient {
 }
 
 export interface Drawing {
-  readonly caller: ModelCaller;
+  readonly caller: ModelCharge;
   /** Whose share of the calls under way it is; the platform's own unless said. */
   readonly holder?: Holder;
   readonly prompt: string;
@@ -117,7 +117,7 @@ export interface Message {
 }
 
 export interface Completion {
-  readonly caller: ModelCaller;
+  readonly caller: ModelCharge;
   readonly holder?: Holder;
   readonly messages: readonly Message[];
   readonly model?: string | undefined;
@@ -129,7 +129,7 @@ export interface Completion {
 
 function chatBody(menu: ModelMenu, { caller, messages, model, json, temperature, maxTokens }: Completion): object {
   const characters = messages.reduce((sum, { content }) => sum + content.length, 0);
-  const listed = caller === "platform" ? undefined : boundsOf(menu, model, characters);
+  const listed = caller instanceof PlatformCharge ? undefined : boundsOf(menu, model, characters);
   const tokensMax = listed ? Math.min(maxTokens ?? listed.most, listed.most) : maxTokens;
   return {
     model: listed?.name ?? model ?? menu.usual,
@@ -142,7 +142,7 @@ function chatBody(menu: ModelMenu, { caller, messages, model, json, temperature,
 
 function imagesBody(menu: ModelMenu, ask: Drawing): object {
   const { caller, prompt, model, count, size, quality, responseFormat } = ask;
-  const listed = caller === "platform" ? undefined : boundsOf(menu, model, prompt.length, count);
+  const listed = caller instanceof PlatformCharge ? undefined : boundsOf(menu, model, prompt.length, count);
   return {
     model: listed?.name ?? model ?? menu.usual,
     prompt,
@@ -164,8 +164,7 @@ function boundsOf({ usual, models }: ModelMenu, model: string | undefined, chara
 }
 
 /** Makes a call and tells its charge when it was refused; a charge that is told nothing has to be paid for. */
-async function charged<T>(caller: ModelCaller, call: () => Promise<T>): Promise<T> {
-  if (caller === "platform") return call();
+async function charged<T>(caller: ModelCharge, call: () => Promise<T>): Promise<T> {
   caller.send();
   try {
     return await call();

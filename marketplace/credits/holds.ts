@@ -156,7 +156,9 @@ async function releaseNow(db: Queryable, run: Released): Promise<bigint | undefi
         for update of b
       ), done as (
         update runs set state = $2, error = $3, finished_at = now(), lease_until = null,
-          credits_remaining = buyer.spendable + price_credits
+          credits_remaining = buyer.spendable + price_credits,
+          idempotency_key = case when $6 then null else idempotency_key end,
+          request_digest = case when $6 then null else request_digest end
         from buyer
         where id = $1 and rail = 'credits' and state = 'running' and ${canBeReleased("runs")}
         returning id, account_id, key_id, price_credits, credits_remaining, created_at
@@ -178,7 +180,7 @@ async function releaseNow(db: Queryable, run: Released): Promise<bigint | undefi
         from done where price_credits > 0
       )
       select credits_remaining from done`,
-    values: [run.id, run.state, run.error, run.onlyIfLapsed ?? false, run.modelBorne ?? true],
+    values: [run.id, run.state, run.error, run.onlyIfLapsed ?? false, run.modelBorne ?? true, run.mayRepeat ?? false],
   });
   return rows[0]?.credits_remaining;
 }
@@ -249,6 +251,8 @@ export interface Released {
   readonly onlyIfLapsed?: boolean;
   /** False when the model it claimed was certainly not called, or refused. */
   readonly modelBorne?: boolean;
+  /** The request's name is free again: the same may be asked anew. */
+  readonly mayRepeat?: boolean;
 }
 
 /** The state of a run after a capture or release, also when another call ended it, and what the buyer has now. */

@@ -32,24 +32,23 @@ export class Files {
   }
 
   /**
-   * Throws ApiError 409 when the account has no room for `bytes` more. What several make at the same moment may go over it
-   * together by what they make.
+   * Throws ApiError 409 when the account has no room left. To be called before anything dear is made, which is kept then: the
+   * account may go over by what is under way.
    */
-  async requireRoom(ownerId: AccountId, bytes = 1): Promise<void> {
+  async requireRoom(ownerId: AccountId): Promise<void> {
     if (ownerId === platformAccount) return;
     const { rows } = await this.#db.query("select bytes from account_files where account_id = $1", [ownerId]);
-    if (Number(rows[0]?.bytes ?? 0) + bytes <= this.#bytesPerAccount) return;
+    if (Number(rows[0]?.bytes ?? 0) < this.#bytesPerAccount) return;
     throw new ApiError("conflict", `The account's files hold all of the ${this.#bytesPerAccount} bytes they may.`);
   }
 
   /**
    * Keeps the bytes and answers their URL. Keeping the same again changes nothing, a hidden file stays hidden. Throws
-   * ApiError 409 when the account has no room for it, 503 while the store is away.
+   * ApiError 503 while the store is away.
    */
   async keep(file: NewFile): Promise<string> {
     const { bytes, kind, ownerId } = file;
     const name = `${createHash("sha256").update(`${ownerId}\n`).update(bytes).digest("hex")}.${kind}`;
-    if (!(await this.#isKept(name))) await this.requireRoom(ownerId, bytes.length);
     await this.#store.put(name, bytes);
     await this.#db.query(
       `with kept as (
@@ -61,11 +60,6 @@ export class Files {
       [name, ownerId, file.agentId ?? null, file.runId ?? null, bytes.length],
     );
     return `${this.#baseUrl}/${name}`;
-  }
-
-  async #isKept(name: string): Promise<boolean> {
-    const { rows } = await this.#db.query("select 1 from files where name = $1", [name]);
-    return rows.length > 0;
   }
 
   /** The media type of a file that may be seen: throws ApiError 404 for what never was, 410 for what its owner has hidden. */

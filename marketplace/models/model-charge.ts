@@ -34,5 +34,23 @@ export class ModelCharge {
   }
 }
 
-/** Who makes a call of a model: an agent's run, or the platform for what it sells itself. */
-export type ModelCaller = ModelCharge | "platform";
+/** The calls of models for a drawing that the platform sells, all of which it bears itself. */
+export class PlatformCharge extends ModelCharge {
+  #answered = 0;
+
+  constructor() {
+    super(credits(0n));
+  }
+
+  override send(): void {
+    this.#answered += 1;
+  }
+
+  override refused(): void {
+    this.#answered -= 1;
+  }
+
+  override get borne(): boolean {
+    return this.#answered > 0;
+  }
+}

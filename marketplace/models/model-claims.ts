@@ -129,6 +129,17 @@ export async function countFailure(db: Queryable, agentId: AgentId, { id, addres
   );
 }
 
+/** How often a run of the agent that began within the last hour was left unpaid, by the buyer or from its address. */
+export async function failuresOf(db: Queryable, agentId: AgentId, { id, address }: ModelBuyer): Promise<number> {
+  const { rows } = await db.query({
+    name: "read model failures",
+    text: `select coalesce(max(failures), 0) as failures from model_failures
+            where agent_id = $1 and caller in ($2, $3) and since > now() - interval '1 hour'`,
+    values: [agentId, id, address ?? null],
+  });
+  return rows[0].failures;
+}
+
 /** What agents have for models, in the order asked; nothing is locked. */
 export async function readModelBudgets(
   db: Queryable,

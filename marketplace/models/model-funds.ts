@@ -7,7 +7,7 @@ import type { Events } from "../events.ts";
 import type { AgentId, RunId } from "../ids.ts";
 import { secondsUntilTomorrow } from "../utc-day.ts";
 import type { ModelFundsConfig } from "./funds-config.ts";
-import { ModelCharge } from "./model-charge.ts";
+import { ModelCharge, PlatformCharge } from "./model-charge.ts";
 import {
   type BuyerLimit,
   type CannotPay,
@@ -16,6 +16,7 @@ import {
   claimAll,
   countFailure,
   endAll,
+  failuresOf,
   type ModelBudget,
   type ModelBuyer,
   readModelBudgets,
@@ -79,6 +80,7 @@ export class ModelFunds {
   ): Promise<ModelCharge | undefined | CannotPay> {
     const { model } = agent;
     if (model?.pausedFor) throw this.#refusal(agent, model.pausedFor);
+    if (agent.isAtPlatformsCost) return this.#chargePlatform(agent, claim.buyer);
     const cost = model?.cost ?? 0n;
     if (cost === 0n) return undefined;
     const stillShort = !claim.covered && this.#refused.has(agent.id) ? await this.#look(agent.id, cost) : undefined;
@@ -99,6 +101,14 @@ export class ModelFunds {
     return new ModelCharge(cost as Credits);
   }
 
+  /** Throws 429 for a buyer who has left too many calls unpaid within the hour. */
+  async #chargePlatform({ id }: ModelUser, buyer: ModelBuyer | undefined): Promise<ModelCharge> {
+    const { db, config } = this.#needs;
+    const isBounded = buyer !== undefined && config.failuresPerHour > 0;
+    if (isBounded && (await failuresOf(db, id, buyer)) >= config.failuresPerHour) throw buyerRefusal("failures");
+    return new PlatformCharge();
+  }
+
   /** Whether the buyer has claimed what the agent's model costs for a run that has not begun yet. */
   async isClaiming({ id, model }: ModelUser, buyer: ModelBuyer): Promise<boolean> {
     if ((model?.cost ?? 0n) === 0n) return false;
@@ -112,11 +122,12 @@ export class ModelFunds {
   }
 
   /**
-   * Counts a run that its buyer does not pay for although its creator bears the model. To be called before the run's claim
+   * Counts a run that its buyer does not pay for although its creator, or the platform, bears the model. To be called before the run's claim
    * ends, so that it counts as one or the other at any time.
    */
   async noteUnpaid(runId: RunId, agent: ModelUser, buyer: ModelBuyer | undefined): Promise<void> {
-    if (!buyer || (agent.model?.cost ?? 0n) === 0n || this.#needs.config.failuresPerHour === 0) return;
+    const isBorne = agent.isAtPlatformsCost || (agent.model?.cost ?? 0n) > 0n;
+    if (!buyer || !isBorne || this.#needs.config.failuresPerHour === 0) return;
     await countFailure(this.#needs.db, agent.id, buyer).catch((error) =>
       this.#needs.events.claimNotEnded({ runId, error }),
     );

@@ -22,6 +22,8 @@ export interface ModelUser {
   readonly address: string;
   readonly ownerId: AccountId;
   readonly model?: VersionModel | undefined;
+  /** It calls models that the platform bears, whether the buyer pays or not. */
+  readonly isAtPlatformsCost?: boolean;
 }
 
 export type PauseReason = "model_not_offered" | "model_dearer_than_price";

@@ -23,7 +23,9 @@ export async function recoverLostRuns(needs: Needs): Promise<number> {
   const { rows } = await db.query<LapsedRun>(
     `select r.id, r.rail, r.price_credits as "priceCredits", a.account_id as "creatorId"
      from runs r join agents a on a.id = r.agent_id
-     where r.state = 'running' and r.lease_until < now() order by r.lease_until limit 500`,
+     where r.state = 'running' and r.lease_until < now()
+     -- Those whose end a chain tells come last: one that does not answer takes its time.
+     order by exists (select from effects e where e.run_id = r.id and e.state <> 'void'), r.lease_until limit 500`,
   );
   let ended = 0;
   for (const run of rows) {

@@ -12,7 +12,7 @@ import { creditsText, platformFee } from "../credits/amount.ts";
 import type { BalanceLookup } from "../credits/balance.ts";
 import { capture, type Hold, hold, type Resolved, release } from "../credits/holds.ts";
 import type { Events } from "../events.ts";
-import { newId, type RunId } from "../ids.ts";
+import { newId, platformAccount, type RunId } from "../ids.ts";
 import type { ModelCharge } from "../models/model-charge.ts";
 import type { ModelBuyer } from "../models/model-claims.ts";
 import type { ModelFunds } from "../models/model-funds.ts";
@@ -265,12 +265,17 @@ function resolveOnce(
   outcome: Outcome,
 ): Promise<Resolved> {
   if (!outcome.success) {
-    return release(db, { id, state: "failed", error: outcome.error, modelBorne: modelCharge?.borne ?? false });
+    const { error, refusal } = outcome;
+    // The caller is told to send the same again (429, 503), which must not find this run.
+    const mayRepeat = creatorId === platformAccount && refusal !== undefined && isForNow(refusal);
+    return release(db, { id, state: "failed", error, modelBorne: modelCharge?.borne ?? false, mayRepeat });
   }
   const fee = platformFee(runnable.priceCredits, config.platformFeeBasisPoints);
   const { output, receipt } = outcome;
-  return capture(db, { id, creatorId, fee, output, receipt, modelClaimed: modelCharge !== undefined });
+  return capture(db, { id, creatorId, fee, output, receipt, modelClaimed: (modelCharge?.credits ?? 0n) > 0n });
 }
+
+const isForNow = ({ code }: RefusalError) => code === "rate_limited" || code === "unavailable";
 
 /** The run stays open, its credits held, until the recovery has learnt from the chain how it ended. */
 async function unresolved({ lookups }: RunNeeds, buyer: Buyer, runId: RunId, error: string): Promise<RunResult> {

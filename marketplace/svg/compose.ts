@@ -1,10 +1,11 @@
 import { ApiError } from "../../shared/errors.ts";
 import type { ModelClient } from "../connectors/model-client.ts";
 import { ConnectorError } from "../connectors/result.ts";
+import type { ModelCharge } from "../models/model-charge.ts";
 import type { VectorFile } from "../tracer/options.ts";
 import type { Vectorized } from "../tracer/pool/job.ts";
 import type { Wish } from "../tracer/pool/redraw.ts";
-import type { Party } from "./fair-queue.ts";
+import type { Place } from "./fair-queue.ts";
 import { shapePrompt, sizeOf } from "./prompt.ts";
 import type { GenerateRequest } from "./request.ts";
 import type { TracePool } from "./trace-pool.ts";
@@ -16,7 +17,8 @@ interface Means {
   readonly tracers: TracePool;
   readonly files: readonly VectorFile[];
   readonly deadlineMs: number;
-  readonly party: Party;
+  readonly place: Place;
+  readonly caller: ModelCharge;
   readonly signal: AbortSignal;
 }
 
@@ -50,10 +52,10 @@ export async function compose(request: GenerateRequest, means: Means): Promise<V
 async function attempt(
   messages: ReadonlyArray<{ readonly role: "system" | "user"; readonly content: string }>,
   wish: Wish,
-  { models, model, tracers, files, deadlineMs, party, signal }: Means,
+  { models, model, tracers, files, deadlineMs, place, caller, signal }: Means,
 ): Promise<Vectorized> {
-  const answer = await models.complete({ caller: "platform", messages, model, signal });
-  return perform(tracers, { answer, wish, files }, { deadlineMs, party });
+  const answer = await models.complete({ caller, messages, model, signal });
+  return perform(tracers, { answer, wish, files }, { deadlineMs, from: place });
 }
 
 /** What is wrong with an answer, in words for the model; undefined when something else failed. */

@@ -25,13 +25,24 @@ interface Limits {
 interface Job {
   /** When it began, `performance.now()` time. */
   since: number;
+  /** It has a place that no other party may take. */
+  readonly isReserved: boolean;
   readonly begin: () => void;
   readonly giveUp: (reason: NoRoomError) => void;
+}
+
+/** A place in the queue for one job at a time, which counts as a job of its party until it is left. */
+export interface Place {
+  /** As FairQueue's `run`, but that no other party's job can take the room. */
+  run<Result>(signal: AbortSignal, job: () => Promise<Result>): Promise<Result>;
+  leave(): void;
 }
 
 interface Line {
   readonly waiting: Job[];
   readonly running: Set<Job>;
+  /** Places without a job. */
+  reserved: number;
   /** What a job of it takes, ms, as the last ones did; undefined before the first has ended. */
   usualMs: number | undefined;
 }
@@ -47,6 +58,7 @@ export class FairQueue {
   readonly #limits: Limits;
   #running = 0;
   #waiting = 0;
+  #reserved = 0;
   #learntMs: number | undefined;
 
   constructor(limits: Limits) {
@@ -69,16 +81,62 @@ export class FairQueue {
   }
 
   /**
+   * Keeps a place for a job that something dear is done for first, so that it is not done in vain. Throws NoRoomError when there is
+   * none.
+   */
+  reserve(party: Party): Place {
+    this.#makeRoom(party)?.();
+    const line = this.#lineOf(party);
+    const hold = (places: 1 | -1) => {
+      line.reserved += places;
+      this.#reserved += places;
+    };
+    hold(1);
+    let isLeft = false;
+    return {
+      run: (signal, job) => {
+        hold(-1);
+        return this.#runIn(line, party, signal, job, () => !isLeft && hold(1));
+      },
+      leave: () => {
+        if (isLeft) return;
+        isLeft = true;
+        hold(-1);
+        this.#forgetEmpty(line, party);
+      },
+    };
+  }
+
+  /**
    * Runs `job` when its turn has come. Throws NoRoomError when there is none for it, also later when others need the room, and
    * the signal's reason when that aborts before the job began.
    */
   async run<Result>(party: Party, signal: AbortSignal, job: () => Promise<Result>): Promise<Result> {
     signal.throwIfAborted();
     this.#makeRoom(party)?.();
-    const line = this.#lines.get(party) ?? { waiting: [], running: new Set(), usualMs: undefined };
+    return this.#runIn(this.#lineOf(party), party, signal, job);
+  }
+
+  #lineOf(party: Party): Line {
+    const line = this.#lines.get(party) ?? { waiting: [], running: new Set(), reserved: 0, usualMs: undefined };
     this.#lines.set(party, line);
+    return line;
+  }
+
+  #forgetEmpty(line: Line, party: Party): void {
+    if (jobsOf(line) === 0) this.#lines.delete(party);
+  }
+
+  async #runIn<Result>(
+    line: Line,
+    party: Party,
+    signal: AbortSignal,
+    job: () => Promise<Result>,
+    holdAgain?: () => void,
+  ): Promise<Result> {
     try {
-      const running = await this.#turn(line, signal);
+      signal.throwIfAborted();
+      const running = await this.#turn(line, signal, holdAgain !== undefined);
       try {
         return await job();
       } finally {
@@ -89,12 +147,13 @@ export class FairQueue {
         this.#next();
       }
     } finally {
-      if (line.running.size + line.waiting.length === 0) this.#lines.delete(party);
+      holdAgain?.();
+      this.#forgetEmpty(line, party);
     }
   }
 
   /** Resolves when a job of this line may begin; it counts as running then. */
-  #turn(line: Line, signal: AbortSignal): Promise<Job> {
+  #turn(line: Line, signal: AbortSignal, isReserved: boolean): Promise<Job> {
     return new Promise((resolve, reject) => {
       const stop = () => {
         if (!this.#leave(line, job)) return;
@@ -102,6 +161,7 @@ export class FairQueue {
       };
       const job: Job = {
         since: 0,
+        isReserved,
         begin: () => {
           signal.removeEventListener("abort", stop);
           resolve(job);
@@ -145,25 +205,25 @@ export class FairQueue {
   #makeRoom(party: Party): (() => void) | undefined {
     const { runningMax, waitingMax, partyMax, last } = this.#limits;
     const own = this.#lines.get(party);
-    const ownJobs = own ? own.running.size + own.waiting.length : 0;
+    const ownJobs = own ? jobsOf(own) : 0;
     if (ownJobs >= partyMax) {
-      const seconds = Math.ceil(this.#msUntilEndOf(party) / 1000);
+      const seconds = Math.ceil((this.#msUntilEndOf(party) || firstGuessMs) / 1000);
       throw new NoRoomError(
         `${ownJobs} drawings of yours are being made or wait for it, as many as may be. The next one is done in about ${seconds} s.`,
         seconds,
       );
     }
-    if (this.#running < runningMax || this.#waiting < waitingMax) return undefined;
-    const longest = [...this.#lines.values()].reduce((a, b) => (b.waiting.length > a.waiting.length ? b : a));
+    if (this.#running + this.#waiting + this.#reserved < runningMax + waitingMax) return undefined;
+    const longest = [...this.#lines.values()].reduce((a, b) => (mayLose(b) > mayLose(a) ? b : a));
     const givesWay = last === undefined || party === last ? undefined : this.#lines.get(last);
-    const gives = givesWay && givesWay.waiting.length > 0 ? givesWay : longest;
-    const seconds = Math.ceil(this.#msUntilEnd() / 1000);
-    const full = `${this.#waiting} drawings wait to be made, as many as may be.`;
-    if (party === last || (gives !== givesWay && gives.waiting.length <= (own?.waiting.length ?? 0) + 1)) {
+    const gives = givesWay && mayLose(givesWay) > 0 ? givesWay : longest;
+    const seconds = this.#running === 0 ? firstGuessMs / 1000 : Math.ceil(this.#msUntilEnd() / 1000);
+    const full = `${this.#waiting + this.#reserved} drawings wait to be made, as many as may be.`;
+    if (party === last || (gives !== givesWay && mayLose(gives) <= (own?.waiting.length ?? 0) + 1)) {
       throw new NoRoomError(`${full} There is room again in about ${seconds} s.`, seconds);
     }
     return () => {
-      const job = gives.waiting.at(-1) as Job;
+      const job = gives.waiting.findLast(({ isReserved }) => !isReserved) as Job;
       this.#leave(gives, job);
       job.giveUp(new NoRoomError(`${full} Others who have fewer there took this one's place.`, seconds));
     };
@@ -226,6 +286,11 @@ function firstInTurn(lines: ReadonlyMap<Party, Line>, last: Party | undefined): 
   }
   return first;
 }
+
+const jobsOf = ({ running, waiting, reserved }: Line) => running.size + waiting.length + reserved;
+
+/** How many of its jobs another party's may take the place of. */
+const mayLose = ({ waiting }: Line) => waiting.filter(({ isReserved }) => !isReserved).length;
 
 const copyOf = (line: Line): Line => ({ ...line, waiting: [...line.waiting], running: new Set(line.running) });
 

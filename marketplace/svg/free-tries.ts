@@ -62,7 +62,7 @@ export async function traceFree(
   const client = clientOf(from);
   const day = await claim(db, client, config.freeTries);
   try {
-    const means = { deadlineMs: freeDeadlineMs, files: [], party: freeParty, pixelsMax: freePixelsMax };
+    const means = { deadlineMs: freeDeadlineMs, files: [], from: freeParty, pixelsMax: freePixelsMax };
     const { files: _, ...traced } = await vectorize(tracers, bytes, options, means);
     const tries_left = await triesLeft(db, config.freeTries, from);
     return { ...traced, ms: Math.round(performance.now() - startedAt), tries_left };

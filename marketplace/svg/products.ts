@@ -5,15 +5,16 @@ import { type RefusalCode, RefusalError } from "../connectors/refusal.ts";
 import { ConnectorError, type Output } from "../connectors/result.ts";
 import { credits, creditsText, priceInDollars } from "../credits/amount.ts";
 import { type AccountId, type AgentId, platformAccount, type RunId } from "../ids.ts";
+import { type ModelCharge, PlatformCharge } from "../models/model-charge.ts";
 import type { PreparedRun } from "../runs/prepare.ts";
-import type { Runnable } from "../runs/runnable.ts";
+import type { Runnable, RunnableCall } from "../runs/runnable.ts";
 import { drawingMs } from "../time-limits.ts";
 import type { Notes } from "../tracer/notes.ts";
 import type { VectorFile } from "../tracer/options.ts";
 import type { Vectorized } from "../tracer/pool/job.ts";
 import { compose } from "./compose.ts";
 import { promptLengthMax } from "./draw-options.ts";
-import type { Party } from "./fair-queue.ts";
+import type { Party, Place } from "./fair-queue.ts";
 import { readImage } from "./image-source.ts";
 import { shapePrompt, sizeOf, traceOptionsOf } from "./prompt.ts";
 import { type GenerateRequest, traceOptions, type VectorizeRequest } from "./request.ts";
@@ -87,9 +88,9 @@ export interface Customer {
 export function prepareSvg(context: DrawNeeds, order: SvgOrder, { free }: { readonly free: boolean }): PreparedSvg {
   let failure: ApiError | undefined;
   let markup: string | undefined;
-  const run = async ({ signal, runId }: { signal: AbortSignal; runId: RunId }) => {
+  const run = async ({ signal, runId, modelCharge }: Pick<RunnableCall, "signal" | "runId" | "modelCharge">) => {
     try {
-      const made = await make(context, order, { runId, signal, free });
+      const made = await make(context, order, { runId, signal, modelCharge, free });
       markup = made.svg;
       return { output: made.output };
     } catch (error) {
@@ -146,20 +147,21 @@ export interface SvgResult extends Notes {
 interface Making {
   readonly runId: RunId;
   readonly signal: AbortSignal;
+  readonly modelCharge: ModelCharge;
   readonly free: boolean;
 }
 
 async function make(
   context: DrawNeeds,
   order: SvgOrder,
-  { runId, signal, free }: Making,
+  { runId, signal, modelCharge, free }: Making,
 ): Promise<{ readonly output: Output; readonly svg: string }> {
   const startedAt = performance.now();
   await context.tools.files.requireRoom(order.ownerId);
   const traced =
     order.product === "svg-vectorize"
       ? await traceImage(context, order.request, order.party, signal)
-      : await draw(context, order.request, order.party, signal);
+      : await draw(context, order.request, { party: order.party, signal, modelCharge });
   const isMock = await isDrawnByMock(context, order.product);
   // The model went away between the price and the drawing.
   if (isMock && !free) throw mockOnly();
@@ -204,25 +206,38 @@ async function traceImage(
   signal: AbortSignal,
 ): Promise<Vectorized> {
   const bytes = await readImage(context.tools.outbound, request.image, signal);
-  const means = { deadlineMs: traceDeadlineMs, files: withPng(request.files), party };
+  const means = { deadlineMs: traceDeadlineMs, files: withPng(request.files), from: party };
   return vectorize(context.tracers, bytes, traceOptions(request), means);
 }
 
 async function draw(
   context: DrawNeeds,
   request: GenerateRequest,
-  party: Party,
-  signal: AbortSignal,
+  { party, signal, modelCharge }: Pick<Making, "signal" | "modelCharge"> & { readonly party: Party },
 ): Promise<Vectorized> {
-  const { tools, tracers, config } = context;
-  const { engine, model } = config.services.drawings;
-  if (engine === "chat") {
-    const files = withPng(request.files);
-    const deadlineMs = traceDeadlineMs;
-    return compose(request, { models: tools.models, model, tracers, files, deadlineMs, party, signal });
+  // What the model draws for nothing is the platform's own affair too.
+  const caller = modelCharge instanceof PlatformCharge ? modelCharge : new PlatformCharge();
+  // Before the model: what it has drawn is not thrown away for want of a place.
+  const place = context.tracers.reserve(party);
+  try {
+    return await drawIn(place, context, request, { signal, caller });
+  } finally {
+    place.leave();
   }
+}
+
+async function drawIn(
+  place: Place,
+  { tools, tracers, config }: DrawNeeds,
+  request: GenerateRequest,
+  { signal, caller }: { readonly signal: AbortSignal; readonly caller: ModelCharge },
+): Promise<Vectorized> {
+  const { engine, model } = config.services.drawings;
+  const means = { deadlineMs: traceDeadlineMs, files: withPng(request.files) };
+  if (engine === "chat")
+    return compose(request, { ...means, models: tools.models, model, tracers, place, caller, signal });
   const [picture] = await tools.models.draw({
-    caller: "platform",
+    caller,
     prompt: shapePrompt(request),
     count: 1,
     size: sizeOf(request),
@@ -230,8 +245,8 @@ async function draw(
     signal,
   });
   if (!picture) throw new ConnectorError("The image model gave no image.");
-  const means = { deadlineMs: traceDeadlineMs, files: withPng(request.files), party };
-  return vectorize(tracers, picture, traceOptionsOf(request), means).catch((error: unknown) => {
+  const options = traceOptionsOf(request);
+  return vectorize(tracers, picture, options, { ...means, from: place }).catch((error: unknown) => {
     // What is wrong with the model's picture is nothing that was asked for.
     const { code, message } = error as { code?: string; message?: string };
     throw code === "invalid_value" ? new ConnectorError("The image model gave no usable image.", { message }) : error;
@@ -283,6 +298,7 @@ function asRunnable(product: SvgProduct, run: Runnable["run"], free: boolean): R
     timeLimitMs: drawingMs,
     permanent: false,
     hasEffects: false,
+    isAtPlatformsCost: !free && product !== "svg-vectorize",
     failedText: drawingFailed,
     run,
   };

@@ -2,7 +2,7 @@ import { availableParallelism } from "node:os";
 import { ApiError } from "../../shared/errors.ts";
 import type { RedrawJob, VectorizeJob, VectorizeOutcome } from "../tracer/pool/job.ts";
 import { WorkerDiedError, WorkerPool } from "../tracer/pool/worker-pool.ts";
-import { FairQueue, NoRoomError, type Party } from "./fair-queue.ts";
+import { FairQueue, NoRoomError, type Party, type Place } from "./fair-queue.ts";
 
 /** All that is drawn for nothing together: buyers who pay come first. */
 export const freeParty: Party = "free tries";
@@ -41,13 +41,23 @@ export class TracePool {
     }
   }
 
+  /** A place in the queue for what a model is asked for first; to be left whatever comes of it. Throws ApiError as `admit` does. */
+  reserve(party: Party): Place {
+    try {
+      return this.queue.reserve(party);
+    } catch (error) {
+      throw refusalOf(error);
+    }
+  }
+
   /**
    * A job's outcome; when `signal` aborts, its process is ended with it. Throws ApiError: `rate_limited` no room,
    * `unavailable` aborted, or its process died twice.
    */
-  async run(job: VectorizeJob | RedrawJob, signal: AbortSignal, party: Party): Promise<VectorizeOutcome> {
+  async run(job: VectorizeJob | RedrawJob, signal: AbortSignal, from: Party | Place): Promise<VectorizeOutcome> {
+    const work = () => this.workers.run(job, signal);
     try {
-      return await this.queue.run(party, signal, () => this.workers.run(job, signal));
+      return await (typeof from === "string" ? this.queue.run(from, signal, work) : from.run(signal, work));
     } catch (error) {
       if (signal.aborted) throw unavailable("the trace took too long", error);
       if (error instanceof WorkerDiedError) throw unavailable("the trace of this picture ended its process", error);

@@ -1,7 +1,7 @@
 import { ApiError } from "../../shared/errors.ts";
 import type { TraceOptions, VectorFile } from "../tracer/options.ts";
 import type { RedrawJob, Vectorized, VectorizeJob } from "../tracer/pool/job.ts";
-import type { Party } from "./fair-queue.ts";
+import type { Party, Place } from "./fair-queue.ts";
 import type { TracePool } from "./trace-pool.ts";
 
 /**
@@ -13,17 +13,17 @@ export function vectorize(
   pool: TracePool,
   bytes: Uint8Array,
   options: TraceOptions = {},
-  { deadlineMs = 60_000, files = ["png"], party = "", pixelsMax }: Means = {},
+  { deadlineMs = 60_000, files = ["png"], from = "", pixelsMax }: Means = {},
 ): Promise<Vectorized> {
   const job = { bytes, options, files, ...(pixelsMax !== undefined && { pixelsMax }) };
-  return perform(pool, job, { deadlineMs, party });
+  return perform(pool, job, { deadlineMs, from });
 }
 
 interface Means {
   readonly deadlineMs?: number;
   readonly files?: readonly VectorFile[];
-  /** Who shares a place in the queue with it. */
-  readonly party?: Party;
+  /** Whose turn it takes in the queue, or the place there that is kept for it. */
+  readonly from?: Party | Place;
   /** Larger pictures are refused, where fewer pixels are allowed than usual. */
   readonly pixelsMax?: number;
 }
@@ -32,9 +32,9 @@ interface Means {
 export async function perform(
   pool: TracePool,
   job: VectorizeJob | RedrawJob,
-  { deadlineMs, party }: { readonly deadlineMs: number; readonly party: Party },
+  { deadlineMs, from }: { readonly deadlineMs: number; readonly from: Party | Place },
 ): Promise<Vectorized> {
-  const outcome = await pool.run(job, AbortSignal.timeout(deadlineMs), party);
+  const outcome = await pool.run(job, AbortSignal.timeout(deadlineMs), from);
   if ("done" in outcome) return outcome.done;
   const { refused, message, field } = outcome;
   throw new ApiError(refused, message, field === undefined ? {} : { body: { field } });

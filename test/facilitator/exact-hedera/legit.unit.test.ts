@@ -160,6 +160,26 @@ describe("signatures", () => {
     ]);
   });
 
+  test("a signature whose prefix fits every key of a long list is tried with a few of them, with its whole key with its own", async () => {
+    const keys = Array.from({ length: 40 }, () => PrivateKey.generateED25519());
+    const anyOf: Key = {
+      kind: "threshold",
+      threshold: 1,
+      keys: keys.map(({ publicKey }) => ({ kind: "ed25519", raw: Buffer.from(publicKey.toBytesRaw()) })),
+    };
+    const pairOf = (key: PrivateKey, prefix: number) => ({
+      pubKeyPrefix: Buffer.from(key.publicKey.toBytesRaw()).subarray(0, prefix),
+      ed25519: Buffer.from(key.sign(bytes)),
+    });
+    const found = async (key: PrivateKey, prefix: number) =>
+      (await signaturesFor(anyOf, only(pairOf(key, prefix))))?.length;
+    expect([await found(keys[3]!, 0), await found(keys[30]!, 0), await found(keys[30]!, 32)]).toEqual([
+      1,
+      undefined,
+      1,
+    ]);
+  });
+
   test("one made for another body is none", async () => {
     const other = bodyBytes(body({ memo: "other" }));
     expect(await signaturesFor(key, only(goodPair(other)))).toBeUndefined();

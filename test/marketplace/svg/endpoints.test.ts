@@ -189,6 +189,36 @@ describe("POST /api/v1/svg/generate", () => {
     await proveLedger(paid.marketplace.context);
   });
 
+  test("a request that was told to come again is drawn under the same name then; one that failed is told the same again", async () => {
+    const named = (name: string, prompt: string) =>
+      call(paid.marketplace.url, "/api/v1/svg/generate", {
+        body: { prompt },
+        key: paid.market.key,
+        headers: { "idempotency-key": name },
+      });
+    paid.marketplace.model.injectFault({ status: 429, retryAfterSeconds: 3 });
+    expect((await named("busy", "A patient fox")).status).toBe(429);
+    expect((await named("busy", "A patient fox")).status).toBe(200);
+    paid.marketplace.model.injectFault({ status: 400 });
+    const failed = await named("broken", "A broken fox");
+    expect([failed.status, (await named("broken", "A broken fox")).status]).toEqual([502, 502]);
+  });
+
+  test("who leaves ten drawings an hour unpaid gets no more of them from the model, others do", async () => {
+    const { context, url, model: standIn } = paid.marketplace;
+    const { key } = await seedMarket(context);
+    const draw = (prompt: string) => call(url, "/api/v1/svg/generate", { body: { prompt }, key });
+    for (let n = 0; n < 10; n += 1) {
+      standIn.injectFault({ garbled: true });
+      expect((await draw(`Nothing ${n}`)).status).toBe(502);
+    }
+    const asked = standIn.asked();
+    const refused = await draw("Nothing more");
+    expect([refused.status, refused.body.error]).toEqual([429, expect.stringContaining("Too many")]);
+    expect(standIn.asked()).toBe(asked);
+    expect((await ask("generate", { prompt: "A fox of another account" })).status).toBe(200);
+  });
+
   test("the model's failure is a 502 that was refunded; a busy model is 429 with Retry-After", async () => {
     const before = await credits();
     paid.marketplace.model.injectFault({ status: 500 });

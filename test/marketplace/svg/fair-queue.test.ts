@@ -51,6 +51,30 @@ describe("the drawing queue", () => {
     await endAll();
   });
 
+  test("a place that is kept counts as a job of its party, and no other party's job takes it", async () => {
+    const { queue, began, hand, end, endAll } = bench({ waitingMax: 3, partyMax: 3 });
+    const places = [1, 2, 3].map(() => queue.reserve("drawing"));
+    expect(() => queue.reserve("drawing")).toThrow(NoRoomError);
+    expect(() => queue.admit("drawing")).toThrow(NoRoomError);
+    hand("other");
+    const refused = await hand("third").catch((error: unknown) => error);
+    expect((refused as NoRoomError).retryAfterSeconds).toBeGreaterThan(0);
+    const drawn = places.map((place) => place.run(never(), async () => began.push("drawing")));
+    expect(await hand("third").catch((error: unknown) => error)).toBeInstanceOf(NoRoomError);
+    await end();
+    await Promise.all(drawn);
+    expect(began).toEqual(["other", "drawing", "drawing", "drawing"]);
+    // A place takes one job after the other until it is left.
+    expect(() => queue.reserve("drawing")).toThrow(NoRoomError);
+    await places[0]!.run(never(), async () => began.push("again"));
+    for (const place of places) place.leave();
+    for (const place of places) place.leave();
+    expect(queue.isIdle).toBe(true);
+    for (const party of ["drawing", "other", "third", "fourth"]) hand(party);
+    await endAll();
+    expect(began.slice(4)).toEqual(["again", "drawing", "other", "third", "fourth"]);
+  });
+
   test("a party has so many jobs and no more, and is told when to come back", async () => {
     const { queue, hand, end, endAll } = bench({ partyMax: 3 });
     for (let i = 0; i < 3; i++) hand("flood");
