@@ -16,8 +16,10 @@ interface Limits {
   /** Jobs that run at once. */
   readonly runningMax: number;
   readonly waitingMax: number;
-  /** Jobs of one party, running and waiting. */
+  /** Jobs of one party: running, waiting, and those it has a place for. */
   readonly partyMax: number;
+  /** Places without a job. Their jobs may wait beside `waitingMax` others. */
+  readonly reservedMax: number;
   /** The party that comes after all others: its jobs begin only while nobody else's wait, and where there is no room they are the first to lose their place. */
   readonly last?: Party;
 }
@@ -81,11 +83,15 @@ export class FairQueue {
   }
 
   /**
-   * Keeps a place for a job that something dear is done for first, so that it is not done in vain. Throws NoRoomError when there is
-   * none.
+   * Keeps a place for a job that something dear is done for first, so that it is not done in vain; others go before meanwhile. Throws
+   * NoRoomError when there is none.
    */
   reserve(party: Party): Place {
-    this.#makeRoom(party)?.();
+    this.#requireShare(party);
+    if (this.#reserved >= this.#limits.reservedMax) {
+      const message = `${this.#reserved} drawings are being made, as many as may be.`;
+      throw new NoRoomError(`${message} There is room again in about ${firstGuessMs / 1000} s.`, firstGuessMs / 1000);
+    }
     const line = this.#lineOf(party);
     const hold = (places: 1 | -1) => {
       line.reserved += places;
@@ -201,24 +207,29 @@ export class FairQueue {
     }
   }
 
-  /** What has to be done to have room for another job; throws NoRoomError where nothing would help. */
-  #makeRoom(party: Party): (() => void) | undefined {
-    const { runningMax, waitingMax, partyMax, last } = this.#limits;
+  /** Throws NoRoomError where the party has as many jobs as it may. */
+  #requireShare(party: Party): void {
     const own = this.#lines.get(party);
     const ownJobs = own ? jobsOf(own) : 0;
-    if (ownJobs >= partyMax) {
-      const seconds = Math.ceil((this.#msUntilEndOf(party) || firstGuessMs) / 1000);
-      throw new NoRoomError(
-        `${ownJobs} drawings of yours are being made or wait for it, as many as may be. The next one is done in about ${seconds} s.`,
-        seconds,
-      );
-    }
-    if (this.#running + this.#waiting + this.#reserved < runningMax + waitingMax) return undefined;
+    if (ownJobs < this.#limits.partyMax) return;
+    const seconds = Math.ceil((this.#msUntilEndOf(party) || firstGuessMs) / 1000);
+    throw new NoRoomError(
+      `${ownJobs} drawings of yours are being made or wait for it, as many as may be. The next one is done in about ${seconds} s.`,
+      seconds,
+    );
+  }
+
+  /** What has to be done to have room for another job; throws NoRoomError where nothing would help. */
+  #makeRoom(party: Party): (() => void) | undefined {
+    this.#requireShare(party);
+    const { runningMax, waitingMax, last } = this.#limits;
+    if (this.#running < runningMax || this.#waiting < waitingMax) return undefined;
+    const own = this.#lines.get(party);
     const longest = [...this.#lines.values()].reduce((a, b) => (mayLose(b) > mayLose(a) ? b : a));
     const givesWay = last === undefined || party === last ? undefined : this.#lines.get(last);
     const gives = givesWay && mayLose(givesWay) > 0 ? givesWay : longest;
-    const seconds = this.#running === 0 ? firstGuessMs / 1000 : Math.ceil(this.#msUntilEnd() / 1000);
-    const full = `${this.#waiting + this.#reserved} drawings wait to be made, as many as may be.`;
+    const seconds = Math.ceil(this.#msUntilEnd() / 1000);
+    const full = `${this.#waiting} drawings wait to be made, as many as may be.`;
     if (party === last || (gives !== givesWay && mayLose(gives) <= (own?.waiting.length ?? 0) + 1)) {
       throw new NoRoomError(`${full} There is room again in about ${seconds} s.`, seconds);
     }

@@ -25,7 +25,13 @@ export class TracePool {
     partyMax?: number;
   } = {}) {
     this.workers = new WorkerPool(workersMax);
-    this.queue = new FairQueue({ runningMax: workersMax, waitingMax: queueMax, partyMax, last: freeParty });
+    this.queue = new FairQueue({
+      runningMax: workersMax,
+      waitingMax: queueMax,
+      partyMax,
+      reservedMax: 4 * queueMax,
+      last: freeParty,
+    });
   }
 
   load(): { readonly waiting: number; readonly seconds: number } {

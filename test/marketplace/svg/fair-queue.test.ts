@@ -6,8 +6,14 @@ import { FairQueue, NoRoomError } from "../../../marketplace/svg/fair-queue.ts";
 const never = () => new AbortController().signal;
 
 /** Jobs that end when they are told to, and the order in which they began. */
-function bench(limits: { runningMax?: number; waitingMax?: number; partyMax?: number; last?: string }) {
-  const queue = new FairQueue({ runningMax: 1, waitingMax: 32, partyMax: 8, ...limits });
+function bench(limits: {
+  runningMax?: number;
+  waitingMax?: number;
+  partyMax?: number;
+  reservedMax?: number;
+  last?: string;
+}) {
+  const queue = new FairQueue({ runningMax: 1, waitingMax: 32, partyMax: 8, reservedMax: 32, ...limits });
   const began: string[] = [];
   const running: (() => void)[] = [];
   const hand = (party: string, signal = never()) => {
@@ -51,28 +57,34 @@ describe("the drawing queue", () => {
     await endAll();
   });
 
-  test("a place that is kept counts as a job of its party, and no other party's job takes it", async () => {
-    const { queue, began, hand, end, endAll } = bench({ waitingMax: 3, partyMax: 3 });
+  test("a place that is kept counts as a job of its party; nobody waits for it, and no other party's job takes it", async () => {
+    const { queue, began, hand, end, endAll } = bench({ waitingMax: 1, partyMax: 3, reservedMax: 4 });
     const places = [1, 2, 3].map(() => queue.reserve("drawing"));
     expect(() => queue.reserve("drawing")).toThrow(NoRoomError);
     expect(() => queue.admit("drawing")).toThrow(NoRoomError);
+    queue.reserve("other").leave();
     hand("other");
-    const refused = await hand("third").catch((error: unknown) => error);
-    expect((refused as NoRoomError).retryAfterSeconds).toBeGreaterThan(0);
+    hand("third");
+    await pause(0);
+    expect(began).toEqual(["other"]);
     const drawn = places.map((place) => place.run(never(), async () => began.push("drawing")));
-    expect(await hand("third").catch((error: unknown) => error)).toBeInstanceOf(NoRoomError);
-    await end();
+    const refused = await hand("fourth").catch((error: unknown) => error);
+    expect((refused as NoRoomError).retryAfterSeconds).toBeGreaterThan(0);
+    for (let n = 0; n < 2; n += 1) await end();
     await Promise.all(drawn);
-    expect(began).toEqual(["other", "drawing", "drawing", "drawing"]);
+    expect(began.toSorted()).toEqual(["drawing", "drawing", "drawing", "other", "third"]);
     // A place takes one job after the other until it is left.
     expect(() => queue.reserve("drawing")).toThrow(NoRoomError);
     await places[0]!.run(never(), async () => began.push("again"));
-    for (const place of places) place.leave();
+    const more = queue.reserve("another");
+    expect(() => queue.reserve("one too many")).toThrow(NoRoomError);
+    for (const place of [...places, more]) place.leave();
     for (const place of places) place.leave();
     expect(queue.isIdle).toBe(true);
-    for (const party of ["drawing", "other", "third", "fourth"]) hand(party);
+    hand("drawing");
+    hand("other");
     await endAll();
-    expect(began.slice(4)).toEqual(["again", "drawing", "other", "third", "fourth"]);
+    expect(began.slice(5)).toEqual(["again", "drawing", "other"]);
   });
 
   test("a party has so many jobs and no more, and is told when to come back", async () => {
@@ -138,7 +150,7 @@ describe("the drawing queue", () => {
   });
 
   test("a job that fails ends like any other", async () => {
-    const queue = new FairQueue({ runningMax: 1, waitingMax: 1, partyMax: 2 });
+    const queue = new FairQueue({ runningMax: 1, waitingMax: 1, partyMax: 2, reservedMax: 2 });
     await expect(queue.run("a", never(), () => Promise.reject(new Error("broke")))).rejects.toThrow("broke");
     expect(await queue.run("a", never(), async () => "fine")).toBe("fine");
     expect(queue.isIdle).toBe(true);
@@ -147,7 +159,7 @@ describe("the drawing queue", () => {
   test("the time it names is when there is room again, learnt from what jobs have taken", async () => {
     vi.useFakeTimers({ toFake: ["setTimeout", "performance"] });
     onTestFinished(() => void vi.useRealTimers());
-    const queue = new FairQueue({ runningMax: 1, waitingMax: 32, partyMax: 4 });
+    const queue = new FairQueue({ runningMax: 1, waitingMax: 32, partyMax: 4, reservedMax: 4 });
     const after400Ms = () => new Promise<void>((resolve) => setTimeout(resolve, 400));
     const job = (party: string) => queue.run(party, never(), after400Ms);
     const learnt = Promise.all([job("flood"), job("flood"), job("other")]);
