@@ -26,13 +26,13 @@ export class Leases {
     this.#running.delete(id);
   }
 
-  /** To be called several times in a lease (jobs.ts). */
+  /** To be called several times in a lease (jobs.ts). A run whose row is locked keeps none of the others from being extended. */
   async extend(): Promise<void> {
     if (this.#running.size === 0) return;
     await this.#db
       .query(
         `update runs set lease_until = now() + $2::integer * interval '1 ms'
-         where id = any($1) and state = 'running'`,
+         where id in (select id from runs where id = any($1) and state = 'running' for no key update skip locked)`,
         [[...this.#running], this.#leaseMs],
       )
       .catch((error) => this.#events.leasesNotExtended({ error }));

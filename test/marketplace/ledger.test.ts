@@ -220,6 +220,26 @@ test("a lapsed run that cannot be ended keeps no other from being ended", async 
   await proveLedger(context);
 });
 
+test("a run whose row is locked keeps no other's lease from being extended", async ({ context }) => {
+  const { db, leases } = context;
+  const seeded = await seedMarket(context, { balance: 10 });
+  const [locked, other] = [(await holdFor(context, seeded, 4n))!, (await holdFor(context, seeded, 3n))!];
+  await db.query("update runs set lease_until = now() + interval '1 s' where id = any($1)", [[locked, other]]);
+  for (const id of [locked, other]) leases.keep(id);
+  const holder = await db.connect();
+  await holder.query("begin");
+  await holder.query("select from runs where id = $1 for update", [locked]);
+  await leases.extend();
+  const { rows } = await db.query("select id from runs where id = any($1) and lease_until > now() + interval '3 s'", [
+    [locked, other],
+  ]);
+  expect(rows).toEqual([{ id: other }]);
+  await holder.query("rollback");
+  holder.release();
+  for (const id of [locked, other]) leases.end(id);
+  for (const id of [locked, other]) await releaseOf(context, id);
+});
+
 test("runs older than thirty days are forgotten, what they moved is not", async ({ context }) => {
   const seeded = await seedMarket(context, { balance: 10 });
   const { db } = context;
