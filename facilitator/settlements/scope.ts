@@ -23,7 +23,7 @@ export async function recordScope(
   if (asked.network !== undefined) {
     const network = toCaip2(asked.network);
     const env = asked.env ?? environmentOf(network);
-    return environmentOf(network) === env
+    return isCaip2(network) && environmentOf(network) === env
       ? { env, name: network, networks: [network] }
       : { env, name: "", networks: [] };
   }
@@ -31,6 +31,9 @@ export async function recordScope(
   const networks = [...new Set([...served, ...(await recordedNetworks(db))])];
   return { env, name: env, networks: networks.filter((network) => environmentOf(network) === env).toSorted() };
 }
+
+/** No other name is a network's: figures of other kinds are kept under names of their own in the same tables. */
+const isCaip2 = (name: string) => /^[-a-z0-9]{3,8}:[-_a-zA-Z0-9]{1,32}$/.test(name);
 
 interface Needs {
   readonly schemes: { readonly all: ReadonlyArray<{ readonly network: string }> };

@@ -72,7 +72,7 @@ export function Layout({ env, environments, section, here, children }: LayoutPro
 }
 
 function environmentTabs({ env, environments, here }: Pick<LayoutProps, "env" | "environments" | "here">) {
-  const url = new URL(here.replace(/^\/+/, "/"), "http://here");
+  const url = new URL(here.replace(/^[/\\]+/, "/"), "http://here");
   // A page of rows belongs to one environment, and so does a filter by network.
   for (const name of ["cursor", "network"]) url.searchParams.delete(name);
   return (["mainnet", "testnet"] as const).map((other) => {

@@ -50,7 +50,7 @@ export function siteRouter({ pages, frame }: Site, limit: RequestHandler): Route
 
 async function answer(frame: Frame, page: Page, request: Request, response: Response): Promise<void> {
   // Of "//", which leads to the first page, no URL can be made.
-  const url = new URL(request.originalUrl.replace(/^\/+/, "/"), "http://here");
+  const url = new URL(request.originalUrl.replace(/^[/\\]+/, "/"), "http://here");
   const env = envOf(url.searchParams.get("env"), frame);
   const params = Object.entries(request.params).map(([name, value]) => [name, String(value)]);
   const visit: Visit = {

@@ -82,8 +82,8 @@ function takerOf(submit: Submit | SubmitWithFiles): (visit: Visit) => Promise<Sh
 }
 
 function visitOf({ request, response, viewer, read, assets, has }: VisitParts): Visit {
-  // Of "//", which leads to the first page, no URL can be made.
-  const url = new URL(request.originalUrl.replace(/^\/+/, "/"), "http://here");
+  // Of "//" and "/\\", which lead to the first page, no URL can be made.
+  const url = new URL(request.originalUrl.replace(/^[/\\]+/, "/"), "http://here");
   // PostgreSQL takes no NUL; with U+FFFD in its place it names nothing.
   const params = Object.entries(request.params).map(([name, value]) => [
     name,

@@ -135,6 +135,13 @@ test("records of before are linked once, in the background, and judged as new on
   expect((await db.query("select from unlinked_records")).rowCount).toBe(0);
 });
 
+test("figures that are kept under other names are no network's", async ({ db }) => {
+  for (const network of ["self eip155:8453", "without self hedera:testnet", "30 days testnet"]) {
+    const { networks, total } = await overview(context(db), { env: undefined, network, days: 30, withoutSelf: true });
+    expect([network, networks, total.settled, total.volume]).toEqual([network, [], 0, 0n]);
+  }
+});
+
 test("half of all durations are at or below the median, and 95 % at or below the other", async ({ db }) => {
   await db.query(
     "truncate transactions, uncounted_settlements, daily_settlements, daily_settle_spans, daily_settle_times, daily_figures",

@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { Client } from "undici";
 import { describe, expect } from "vitest";
 import { accountByHandle } from "../../marketplace/accounts/create.ts";
 import { parseHandle } from "../../marketplace/accounts/handle.ts";
@@ -55,6 +56,11 @@ describe("pages", () => {
   test("an address that begins with two slashes is that of the first page", async ({ market }) => {
     for (const path of ["//", "//?a=b"])
       expect((await fetch(market.url + path, { headers: browser })).status).toBe(200);
+    // Browsers write a slash for these; other clients send them as they are.
+    const client = new Client(market.url);
+    for (const path of ["/\\", "/\\["])
+      expect((await client.request({ path, method: "GET", headers: browser })).statusCode).toBe(404);
+    await client.destroy();
   });
 
   test("a list keeps the filters that it can beside one that it cannot, and what was typed there", async ({

@@ -149,13 +149,13 @@ describe("the wallets page without JavaScript", () => {
     const { html } = await person.get(at);
     expect(html).toContain("can receive USDC");
     expect(html).toContain("Paid to these wallets");
-    expect(html).not.toContain("USDC paid here");
+    expect(html).not.toContain("USDC paid to you");
     await market.context.db.query(
       `insert into agent_days (agent_id, day, payer, runs, failed, credits, units)
        select id, (now() at time zone 'utc')::date - ago, $2, 1, 0, 0, 310500 from agents, unnest(array[0, 1, 40]) ago where handle = $1`,
       [person.handle, base],
     );
-    expect((await person.get(at)).html).toContain("0.621 USDC paid here in 30 days");
+    expect((await person.get(at)).html).toContain("0.621 USDC paid to you on Base Sepolia in 30 days");
     expect(html).toContain(`${person.handle}/echo`);
     expect((await person.post(at, { act: "check", id })).location).toBe(`${at}?done=payable`);
     const question = await person.get(`${at}/${id}/remove`);

@@ -13,7 +13,7 @@ export function MoveEarned({ earned, hasWallets, refusal }: MoveProps) {
       title="Move earned to balance"
       foot="Credits earned are spent here. Calls paid by wallet go to your own wallet in USDC."
     >
-      <form class="stack" method="post" action="/settings/credits">
+      <form class="stack" method="post" action="/settings/credits" data-busy="Moving">
         <input type="hidden" name="act" value="move" />
         <Field
           id="move-credits"

@@ -135,7 +135,7 @@ function Proved({ wallet, former, agents, paid }: ProvedProps) {
       </span>
       {paid && !former && (
         <span>
-          {shortUsdc(paid)} USDC paid here in {figuresDays} days
+          {shortUsdc(paid)} USDC paid to you on {networkName(network)} in {figuresDays} days
         </span>
       )}
       {former ? (
