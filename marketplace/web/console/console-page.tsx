@@ -1,6 +1,8 @@
 /** @jsxRuntime automatic @jsxImportSource preact */
+
 import type { ComponentChildren } from "preact";
 import { ApiError } from "../../../shared/errors.ts";
+import type { Widening } from "../../../shared/page/policy.ts";
 import type { Database } from "../../../shared/postgres.ts";
 import type { Account } from "../../accounts/create.ts";
 import { admitAccountChange } from "../../sign-in/require-session.ts";
@@ -26,6 +28,8 @@ export interface ConsolePage {
   readonly admit?: (db: Database, account: Account, form: URLSearchParams) => Promise<void>;
   /** Of a posted form; 16 kB when left out. */
   readonly formBytesMax?: number;
+  /** Where its forms lead beside our own pages, by a redirect. */
+  readonly leadsTo?: (visit: Visit) => Promise<Widening | undefined>;
   /** What is said after the redirect to `done(path, name)`, by its name. */
   readonly notices?: Readonly<Record<string, string>>;
 }
@@ -58,7 +62,7 @@ export function consolePage({ db }: ConsoleNeeds, page: ConsolePage): Page {
   const { path, scriptBytesMax, acts, formBytesMax = 16_384 } = page;
   const show = (visit: Visit) => withAccount(visit, async (own) => framed(page, own, await page.show(own)));
   if (!acts) return { path, scriptBytesMax, isPrivate: true, show };
-  const take = (visit: Visit, form: URLSearchParams) =>
+  const take = async (visit: Visit, form: URLSearchParams) =>
     visit.viewer
       ? withAccount(visit, async (own) => framed(page, own, await act(db, page, own, form)))
       : keptForm({
@@ -67,6 +71,7 @@ export function consolePage({ db }: ConsoleNeeds, page: ConsolePage): Page {
           title: "You are signed out",
           lede: "Your session ended, here or in another tab.",
           way: { href: signInPath(visit.path), label: "Sign in" },
+          widening: await page.leadsTo?.(visit),
         });
   return { path, scriptBytesMax, isPrivate: true, show, submit: { bytesMax: formBytesMax, take } };
 }

@@ -1,5 +1,7 @@
 /** @jsxRuntime automatic @jsxImportSource preact */
+
 import { Button, ButtonLink } from "../../../shared/page/button.tsx";
+import type { Widening } from "../../../shared/page/policy.ts";
 import type { View } from "../page.ts";
 import { SignInBox } from "../sign-in-box.tsx";
 
@@ -12,15 +14,18 @@ interface KeptForm {
   readonly lede: string;
   /** Where its sender shows again who they are. */
   readonly way: { readonly href: string; readonly label: string };
+  /** Where the form leads beside our own pages. */
+  readonly widening?: Widening | undefined;
 }
 
 /** Shown for a form whose sender has to show first who they are: what it holds waits on this page, and is sent again from it. */
-export function keptForm({ path, form, title, lede, way }: KeptForm): View {
+export function keptForm({ path, form, title, lede, way, widening }: KeptForm): View {
   return {
     title,
     status: 401,
     isPrivate: true,
     headers: { "cache-control": "no-store" },
+    widening,
     body: (
       <SignInBox title={title} lede={lede}>
         <p>Nothing was changed. What you entered is kept on this page while it is open.</p>

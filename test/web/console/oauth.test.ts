@@ -396,6 +396,21 @@ describe("a request for access", () => {
   });
 });
 
+test("who was signed out meanwhile allows from the page that keeps the form, which leads to the client as well", async () => {
+  const { body } = await register({ redirect_uris: ["https://client.example/cb"] });
+  const { location } = await person.get(
+    pathOf(addressFor(body.client_id, "v", { redirect_uri: "https://client.example/cb" })),
+  );
+  const answer = await fetch(market.url + location, {
+    method: "POST",
+    headers: { origin: market.url },
+    body: new URLSearchParams({ act: "allow", name: "kept", max_credits_per_day: "5" }),
+  });
+  expect(answer.status).toBe(401);
+  expect(await answer.text()).toContain("kept on this page");
+  expect(answer.headers.get("content-security-policy")).toContain("form-action 'self' https://client.example");
+});
+
 test("the page names a host for https alone, and what cannot be seen is no name", async () => {
   for (const [client_name, uri, shown] of [
     [

@@ -1,6 +1,8 @@
 /** @jsxRuntime automatic @jsxImportSource preact */
+
 import { ApiError } from "../../../../shared/errors.ts";
 import { ButtonLink } from "../../../../shared/page/button.tsx";
+import type { Widening } from "../../../../shared/page/policy.ts";
 import type { Database } from "../../../../shared/postgres.ts";
 import type { Config } from "../../../config.ts";
 import { allow, refuse } from "../../../oauth/grants.ts";
@@ -25,6 +27,10 @@ export function consentPage(needs: Needs): Page {
     show: async (visit, refusal) => {
       const request = await readRequest(needs.db, visit.params.id ?? "");
       return request ? viewOf(visit, request, refusal) : over;
+    },
+    leadsTo: async ({ params }) => {
+      const request = await readRequest(needs.db, params.id ?? "");
+      return request && wideningOf(request);
     },
     acts: {
       allow: async (visit, form) => {
@@ -63,13 +69,17 @@ const withoutCap = () =>
     body: { field: "max_credits_per_day" },
   });
 
+/** The form leads to the client, by a redirect. */
+function wideningOf({ redirectUri }: AccessRequest): Widening {
+  const { protocol, origin } = new URL(redirectUri);
+  return { form: [origin === "null" ? protocol : origin] };
+}
+
 function viewOf(visit: AccountVisit, request: AccessRequest, refusal: Refusal | undefined): ConsoleView {
-  const { protocol, origin } = new URL(request.redirectUri);
   return {
     title: `“${request.clientName}” wants to run agents as you`,
     frame: "bare",
-    // The form leads to the client, by a redirect.
-    widening: { form: [origin === "null" ? protocol : origin] },
+    widening: wideningOf(request),
     body: <Consent visit={visit} request={request} refusal={refusal} />,
   };
 }
