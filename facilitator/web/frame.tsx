@@ -12,6 +12,8 @@ export interface Frame {
   readonly assets: () => Promise<Assets>;
   /** The environments of which this daemon serves networks, that of its figures first. */
   readonly environments: readonly Environment[];
+  /** Of a network by its CAIP-2 id. */
+  readonly environmentOf: (network: string) => Environment;
 }
 
 /** Browser code of every page. */

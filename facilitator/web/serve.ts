@@ -1,6 +1,6 @@
 import { type Request, type RequestHandler, type Response, Router } from "express";
 import { ApiError } from "../../shared/errors.ts";
-import type { Environment } from "../../shared/networks.ts";
+import { type Environment, toCaip2 } from "../../shared/networks.ts";
 import { serveAssets } from "../../shared/page/assets.ts";
 import { assetsFor } from "../../shared/page/bundle.ts";
 import type { Endpoint } from "../http/endpoint.ts";
@@ -17,7 +17,11 @@ export interface Site {
 }
 
 export function createSite(context: SiteNeeds, endpoints: readonly Endpoint[]): Site {
-  const frame = { assets: assetsFor(browserSources, builtAssets), environments: servedEnvironments(context) };
+  const frame = {
+    assets: assetsFor(browserSources, builtAssets),
+    environments: servedEnvironments(context),
+    environmentOf: context.config.environmentOf,
+  };
   return { pages: sitePages(context, frame.environments, endpoints), frame };
 }
 
@@ -51,7 +55,7 @@ export function siteRouter({ pages, frame }: Site, limit: RequestHandler): Route
 async function answer(frame: Frame, page: Page, request: Request, response: Response): Promise<void> {
   // Of "//", which leads to the first page, no URL can be made.
   const url = new URL(request.originalUrl.replace(/^[/\\]+/, "/"), "http://here");
-  const env = envOf(url.searchParams.get("env"), frame);
+  const env = envOf(url.searchParams, frame);
   const params = Object.entries(request.params).map(([name, value]) => [name, String(value)]);
   const visit: Visit = {
     request,
@@ -73,8 +77,11 @@ function sendRaw(response: Response, { type, content, headers = {} }: Raw): void
   response.type(type).send(content);
 }
 
-function envOf(asked: string | null, { environments: served }: Frame): Environment {
-  if (asked === null || asked === "") return served[0] ?? "mainnet";
+/** As the endpoint of the same address has it: by the network that is asked for where nothing else is said. */
+function envOf(query: URLSearchParams, { environments: served, environmentOf }: Frame): Environment {
+  const asked = query.get("env") ?? "";
+  const network = query.get("network") ?? "";
+  if (asked === "") return network === "" ? (served[0] ?? "mainnet") : environmentOf(toCaip2(network));
   const env = environments.find((one) => one === asked);
   if (!env) throw new ApiError("bad_request", "env must be one of mainnet, testnet.", { body: { field: "env" } });
   return env;

@@ -399,6 +399,23 @@ test("the docs show lines for a network that is served here, and none for anothe
   expect(page).not.toMatch(/paymentMiddlewareFromConfig|eip155:84532/);
 });
 
+test("without an environment a page is about that of the network asked for, as the same address is for programs", async ({
+  facilitator,
+}) => {
+  const payer = "0x00000000000000000000000000000000000f00d5";
+  await insertRecords(facilitator.context.db, [
+    {
+      ...{ network: "eip155:8453", status: "settled", kind: "settle", payer, amount: 1_000_000n, totalMs: 900 },
+      ...{ createdAt: new Date(), payTo: "0x00000000000000000000000000000000000f00d6" },
+    },
+  ]);
+  for (const accept of [html, {}]) {
+    const text = async (query: string) => (await get(facilitator, `/transactions${query}`, accept)).text();
+    expect((await text("?network=eip155:8453")).toLowerCase()).toContain("f00d5");
+    expect((await text("")).toLowerCase()).not.toContain("f00d5");
+  }
+});
+
 test("a link to a part of a page keeps the part and the environment", async ({ facilitator }) => {
   const page = await (await get(facilitator, "/?env=mainnet", html)).text();
   expect(page).toContain('href="/docs?env=mainnet#reasons"');
