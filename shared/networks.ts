@@ -31,6 +31,11 @@ export function environmentOf(id: string): Environment {
   return networks.get(id)?.environment ?? "mainnet";
 }
 
+/** Whether a text has the form of a CAIP-2 id, such as `eip155:8453`; of any chain. */
+export function isCaip2(text: string): boolean {
+  return /^[-a-z0-9]{3,8}:[-_a-zA-Z0-9]{1,32}$/.test(text);
+}
+
 /** CAIP-2 for a v1 name; anything else is returned as it is. */
 export function toCaip2(network: string): string {
   return idsByV1Name.get(network) ?? network;

@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject } from "../../shared/json.ts";
-import { networkOf, toCaip2, v1NameOf } from "../../shared/networks.ts";
+import { isCaip2, networkOf, toCaip2, v1NameOf } from "../../shared/networks.ts";
 import type { SupportedResponse } from "../../shared/x402.ts";
 
 /** One rule that a 402 must hold to, and whether it does. */
@@ -133,9 +133,8 @@ function nameFinding(given: string, { kinds }: SupportedResponse, rule: string):
 }
 
 function idFinding(given: string, rule: string): Finding {
-  const isCaip2 = /^[-a-z0-9]{3,8}:[-_a-zA-Z0-9]{1,32}$/.test(given);
   const remedy = `Write ${toCaip2(given) === given ? "eip155:8453" : toCaip2(given)}, not ${shortOf(given)}: clients of version 2 know no short names.`;
-  return judge(isCaip2, rule, ["network is a CAIP-2 name", "network is no CAIP-2 name"], remedy);
+  return judge(isCaip2(given), rule, ["network is a CAIP-2 name", "network is no CAIP-2 name"], remedy);
 }
 
 function timeFinding(seconds: number, rule: string): Finding {

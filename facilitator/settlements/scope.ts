@@ -1,4 +1,4 @@
-import { type Environment, toCaip2 } from "../../shared/networks.ts";
+import { type Environment, isCaip2, toCaip2 } from "../../shared/networks.ts";
 import type { Queryable } from "../../shared/postgres.ts";
 import type { PaymentState } from "../payment-states.ts";
 
@@ -23,6 +23,7 @@ export async function recordScope(
   if (asked.network !== undefined) {
     const network = toCaip2(asked.network);
     const env = asked.env ?? environmentOf(network);
+    // Figures of other kinds are kept in the same tables, under names that are no network's.
     return isCaip2(network) && environmentOf(network) === env
       ? { env, name: network, networks: [network] }
       : { env, name: "", networks: [] };
@@ -31,9 +32,6 @@ export async function recordScope(
   const networks = [...new Set([...served, ...(await recordedNetworks(db))])];
   return { env, name: env, networks: networks.filter((network) => environmentOf(network) === env).toSorted() };
 }
-
-/** No other name is a network's: figures of other kinds are kept under names of their own in the same tables. */
-const isCaip2 = (name: string) => /^[-a-z0-9]{3,8}:[-_a-zA-Z0-9]{1,32}$/.test(name);
 
 interface Needs {
   readonly schemes: { readonly all: ReadonlyArray<{ readonly network: string }> };

@@ -5,6 +5,7 @@ import { Bar } from "../../shared/page/bar.tsx";
 import { Foot, type FootColumn } from "../../shared/page/foot.tsx";
 import { Icon } from "../../shared/page/icon.tsx";
 import { Segments } from "../../shared/page/tabs.tsx";
+import { requestUrl } from "../../shared/request-url.ts";
 
 export interface LayoutProps {
   readonly env: Environment;
@@ -72,7 +73,7 @@ export function Layout({ env, environments, section, here, children }: LayoutPro
 }
 
 function environmentTabs({ env, environments, here }: Pick<LayoutProps, "env" | "environments" | "here">) {
-  const url = new URL(here.replace(/^[/\\]+/, "/"), "http://here");
+  const url = requestUrl(here);
   // A page of rows belongs to one environment, and so does a filter by network.
   for (const name of ["cursor", "network"]) url.searchParams.delete(name);
   return (["mainnet", "testnet"] as const).map((other) => {

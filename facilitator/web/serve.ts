@@ -3,6 +3,7 @@ import { ApiError } from "../../shared/errors.ts";
 import { type Environment, toCaip2 } from "../../shared/networks.ts";
 import { serveAssets } from "../../shared/page/assets.ts";
 import { assetsFor } from "../../shared/page/bundle.ts";
+import { requestUrl } from "../../shared/request-url.ts";
 import type { Endpoint } from "../http/endpoint.ts";
 import { environments } from "../settlements/scope.ts";
 import { browserSources, builtAssets } from "./browser-sources.ts";
@@ -53,8 +54,7 @@ export function siteRouter({ pages, frame }: Site, limit: RequestHandler): Route
 }
 
 async function answer(frame: Frame, page: Page, request: Request, response: Response): Promise<void> {
-  // Of "//", which leads to the first page, no URL can be made.
-  const url = new URL(request.originalUrl.replace(/^[/\\]+/, "/"), "http://here");
+  const url = requestUrl(request.originalUrl);
   const env = envOf(url.searchParams, frame);
   const params = Object.entries(request.params).map(([name, value]) => [name, String(value)]);
   const visit: Visit = {

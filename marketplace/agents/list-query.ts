@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { ApiError } from "../../shared/errors.ts";
+import { isCaip2 } from "../../shared/networks.ts";
 import { connectorIds } from "../connectors/connector.ts";
 import { offsetQuery, searchText, wholeNumber } from "../query.ts";
 import { categories, tagShape } from "./category.ts";
@@ -109,8 +110,7 @@ function networks() {
     .max(500)
     .transform((text, context): string[] => {
       const given = [...new Set(text.split(",").filter((id) => id !== ""))];
-      if (given.length <= networksMax && given.every((id) => /^[a-z0-9]{3,8}:[A-Za-z0-9_-]{1,32}$/.test(id)))
-        return given;
+      if (given.length <= networksMax && given.every(isCaip2)) return given;
       context.addIssue({ code: "custom", message: `must be at most ${networksMax} networks such as eip155:8453` });
       return z.NEVER;
     })

@@ -3,6 +3,7 @@ import { ApiError } from "../../shared/errors.ts";
 import { type Assets, serveAssets } from "../../shared/page/assets.ts";
 import { assetsFor } from "../../shared/page/bundle.ts";
 import { readForm, readFormWithFiles } from "../../shared/page/form-body.ts";
+import { requestUrl } from "../../shared/request-url.ts";
 import { limitPublic } from "../anonymous-limits.ts";
 import type { Context } from "../context.ts";
 import type { Endpoint } from "../http/endpoint.ts";
@@ -82,8 +83,7 @@ function takerOf(submit: Submit | SubmitWithFiles): (visit: Visit) => Promise<Sh
 }
 
 function visitOf({ request, response, viewer, read, assets, has }: VisitParts): Visit {
-  // Of "//" and "/\\", which lead to the first page, no URL can be made.
-  const url = new URL(request.originalUrl.replace(/^[/\\]+/, "/"), "http://here");
+  const url = requestUrl(request.originalUrl);
   // PostgreSQL takes no NUL; with U+FFFD in its place it names nothing.
   const params = Object.entries(request.params).map(([name, value]) => [
     name,

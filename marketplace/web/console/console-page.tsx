@@ -1,5 +1,4 @@
 /** @jsxRuntime automatic @jsxImportSource preact */
-
 import type { ComponentChildren } from "preact";
 import { ApiError } from "../../../shared/errors.ts";
 import type { Widening } from "../../../shared/page/policy.ts";

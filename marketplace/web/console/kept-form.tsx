@@ -1,5 +1,4 @@
 /** @jsxRuntime automatic @jsxImportSource preact */
-
 import { Button, ButtonLink } from "../../../shared/page/button.tsx";
 import type { Widening } from "../../../shared/page/policy.ts";
 import type { View } from "../page.ts";

@@ -439,3 +439,22 @@ describe("what is drawn without a model", () => {
     await marketplace.stop();
   });
 });
+
+// Last, since they all come from one address.
+test("who leaves ten drawings an hour unpaid has no more begun, by another wallet either", async () => {
+  const url = `${paid.marketplace.url}/api/x402/svg-generate-hd`;
+  const body = { prompt: "A fox that nobody pays for" };
+  const pay = async (rail: "hedera" | "evm") =>
+    post(url, { body, proof: await payQuote(paid, rail, await post(url, { body })) });
+  for (let n = 0; n < 10; n += 1) {
+    model.injectFault({ garbled: true });
+    expect(await pay("hedera")).toMatchObject({ status: 500, body: { charged: false } });
+  }
+  const asked = model.asked();
+  for (const rail of ["hedera", "evm"] as const) {
+    const refused = await pay(rail);
+    expect([refused.status, refused.body.error]).toEqual([429, expect.stringContaining("Too many")]);
+    expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(0);
+  }
+  expect(model.asked()).toBe(asked);
+});

@@ -1,5 +1,4 @@
 /** @jsxRuntime automatic @jsxImportSource preact */
-
 import { ApiError } from "../../../../shared/errors.ts";
 import { ButtonLink } from "../../../../shared/page/button.tsx";
 import type { Widening } from "../../../../shared/page/policy.ts";
