@@ -1,4 +1,4 @@
-import { databaseJobs, type Job, startJob } from "../shared/jobs.ts";
+import { databaseJobs, type Job, startJobsInTurn } from "../shared/jobs.ts";
 import type { Running } from "../shared/process.ts";
 import { archiveRecords } from "./archive/archive-records.ts";
 import type { Context } from "./context.ts";
@@ -67,12 +67,10 @@ function jobsOf(context: Context): readonly Job[] {
 
 /** Starts all jobs, `pace` times as often as the table says: tests do not wait for them. A stop waits for the runs under way. */
 export function startJobs(context: Context, { pace = 1 } = {}): Running {
-  const tasks = jobsOf(context).map((job) => startJob(context, { ...job, everyMs: job.everyMs / pace }));
-  return {
-    stop: async () => {
-      await Promise.all(tasks.map((task) => task.stop()));
-    },
-  };
+  return startJobsInTurn(
+    context,
+    jobsOf(context).map((job) => ({ ...job, everyMs: job.everyMs / pace })),
+  );
 }
 
 const minuteMs = 60_000;

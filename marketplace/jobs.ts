@@ -1,4 +1,4 @@
-import { databaseJobs, type Job, startJob, startSteadyJob } from "../shared/jobs.ts";
+import { databaseJobs, type Job, startJobsInTurn, startSteadyJob } from "../shared/jobs.ts";
 import type { Running } from "../shared/process.ts";
 import { sendAccountEmails } from "./accounts/account-emails.ts";
 import { recheckWallets } from "./accounts/recheck-wallets.ts";
@@ -63,10 +63,13 @@ interface MarketplaceJob extends Job {
 export function startJobs(context: Context, { pace = 1 } = {}): Running {
   const jobs = jobsOf(context).map((job) => ({ ...job, everyMs: job.everyMs / pace }));
   const keepers = jobs.filter(({ keepsAlive }) => keepsAlive).map((job) => startSteadyJob(context, job));
-  const tasks = jobs.filter(({ keepsAlive }) => !keepsAlive).map((job) => startJob(context, job));
+  const tasks = startJobsInTurn(
+    context,
+    jobs.filter(({ keepsAlive }) => !keepsAlive),
+  );
   return {
     stop: async () => {
-      await Promise.all(tasks.map((task) => task.stop()));
+      await tasks.stop();
       await context.backgroundWork.idle();
       await Promise.all(keepers.map((keeper) => keeper.stop()));
     },

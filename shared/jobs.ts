@@ -1,3 +1,4 @@
+import { setTimeout as pause } from "node:timers/promises";
 import type { DurabilityWatch } from "./durability.ts";
 import type { JobRecord } from "./job-record.ts";
 import { startPeriodicTask } from "./periodic-task.ts";
@@ -33,11 +34,25 @@ interface DatabaseParts {
   readonly durability: DurabilityWatch;
 }
 
-/** Starts a job whose runs wait for each other. */
-export function startJob(recording: Recording, job: Job): Running {
-  const { run, failed } = recorded(recording, job);
-  return startPeriodicTask({ ...job, run, failed });
+/**
+ * Starts jobs, each of whose runs waits for its last. Their first runs come one after another, so that a service that starts
+ * does not open every connection of its pool at once; one that takes long holds up the others no longer than `begunApartMs`.
+ */
+export function startJobsInTurn(recording: Recording, jobs: readonly Job[]): Running {
+  let after: Promise<unknown> = Promise.resolve();
+  const tasks = jobs.map((job) => {
+    const task = startPeriodicTask({ ...job, ...recorded(recording, job), after });
+    after = Promise.race([task.firstEnded, after.then(() => pause(begunApartMs, undefined, { ref: false }))]);
+    return task;
+  });
+  return {
+    stop: async () => {
+      await Promise.all(tasks.map((task) => task.stop()));
+    },
+  };
 }
+
+const begunApartMs = 100;
 
 /** Starts a job that begins a run every so often, and never waits for an earlier one that hangs. */
 export function startSteadyJob(recording: Recording, job: Job): Running {
