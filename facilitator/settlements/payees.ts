@@ -71,6 +71,8 @@ export interface PayeePage {
 
 interface Asked extends Partial<Read<typeof payeesQuery>> {
   readonly env: Environment;
+  /** On which what they sell is paid for. */
+  readonly networks: readonly string[];
   readonly limit: number;
 }
 
@@ -88,6 +90,7 @@ export async function listPayees(
 
 interface Page {
   readonly env: Environment;
+  readonly networks: readonly string[];
   readonly sort: PayeeOrder;
   readonly limit: number;
   readonly from: Place | undefined;
@@ -95,16 +98,16 @@ interface Page {
 }
 
 /** Along the index that has the order. */
-async function listAll(db: Queryable, { env, sort, limit, after }: Page): Promise<PayeePage> {
+async function listAll(db: Queryable, { env, networks, sort, limit, after }: Page): Promise<PayeePage> {
   const [column] = columns[sort];
   const { rows } = await db.query({
     name: `list-payees ${sort} ${after ? "after" : ""}`,
     text: `
       select a.account, a.received, a.received_volume, a.payers, a.last_at, a.${column}::text as place, sells.*
-        from (select * from accounts where env = $1 and received > 0 ${after ? behind(sort, 3) : ""}
+        from (select * from accounts where env = $1 and received > 0 ${after ? behind(sort, 4) : ""}
                order by ${column} desc, account limit $2) as a ${withSold}
        order by a.${column} desc, a.account`,
-    values: [env, limit + 1, ...valuesOf(after)],
+    values: [env, limit + 1, networks, ...valuesOf(after)],
   });
   const shown = rows.slice(0, limit);
   const last = rows.length > limit ? shown.at(-1) : undefined;
@@ -150,14 +153,14 @@ async function listWithoutSelf(db: Queryable, page: Page): Promise<PayeePage> {
  * What is left without self-payments, and the last of those looked at where there may be more. A self-payer paid one payee alone, so that
  * all it ever paid is taken off there.
  */
-async function lookAt(db: Queryable, { env, sort, limit, from, after }: Page) {
+async function lookAt(db: Queryable, { env, networks, sort, limit, from, after }: Page) {
   const [column] = columns[sort];
   const { rows } = await db.query({
     name: `list-payees ${sort} without self ${from ? "from" : ""} ${after ? "after" : ""}`,
     text: `
       with looked as materialized (
         select account, received, received_volume, payers, last_at from accounts
-         where env = $1 and received > 0 ${from ? behind(sort, 3) : ""}
+         where env = $1 and received > 0 ${from ? behind(sort, 4) : ""}
          order by ${column} desc, account limit ${lookedAtMax}
       ), net as (
         select c.account, c.last_at, c.received - coalesce(self.paid, 0) as received,
@@ -169,10 +172,10 @@ async function lookAt(db: Queryable, { env, sort, limit, from, after }: Page) {
       select a.*, a.${column}::text as place, ends.*, sells.*
         from (select ${column}::text as end_place, account as end_account, (select count(*) from looked)::int as looked_at
                 from looked order by ${column}, account desc limit 1) as ends
-             left join (select * from net where received > 0 ${after ? behind(sort, from ? 5 : 3) : ""}
+             left join (select * from net where received > 0 ${after ? behind(sort, from ? 6 : 4) : ""}
                          order by ${column} desc, account limit $2) as a on true ${withSold}
        order by a.${column} desc, a.account`,
-    values: [env, limit + 1, ...valuesOf(from), ...valuesOf(after)],
+    values: [env, limit + 1, networks, ...valuesOf(from), ...valuesOf(after)],
   });
   const { looked_at: lookedAt = 0, end_place: value, end_account: account } = rows[0] ?? {};
   const end: Place | undefined = lookedAt === lookedAtMax ? { value, account } : undefined;
@@ -180,13 +183,13 @@ async function lookAt(db: Queryable, { env, sort, limit, from, after }: Page) {
   return { rows: rows.filter((row) => row.account !== null), end };
 }
 
-/** SQL: of what the account `a` sells, what was paid for last. */
+/** SQL: of what the account `a` sells on the networks $3, what was paid for last. */
 const withSold = `
   left join lateral (
     select r.id, coalesce(r.service_name, r.resource) as name, count(*) over () as listed
       from discovery_resources r
      where ${isListed}
-       and r.id in (select resource_id from discovery_accepts where pay_to = lower(a.account))
+       and r.id in (select resource_id from discovery_accepts where pay_to = lower(a.account) and network = any($3::text[]))
      order by r.last_settled_at desc limit 1) as sells on true`;
 
 // biome-ignore lint/suspicious/noExplicitAny: a row of accounts, with what it sells
@@ -201,17 +204,19 @@ function asPayee(row: any): Payee {
   };
 }
 
-/** Listed resources that are paid into this wallet, the one paid for last first. */
+/** Listed resources that are paid into this wallet on one of the networks, the one paid for last first. */
 export async function soldBy(
   db: Queryable,
   account: string,
+  networks: readonly string[],
 ): Promise<ReadonlyArray<{ readonly id: string; readonly name: string | null; readonly resource: string }>> {
   const { rows } = await db.query({
     name: "sold-by",
     text: `select r.id::text as id, r.service_name as name, r.resource from discovery_resources r
-            where ${isListed} and r.id in (select resource_id from discovery_accepts where pay_to = lower($1))
+            where ${isListed}
+              and r.id in (select resource_id from discovery_accepts where pay_to = lower($1) and network = any($2::text[]))
             order by r.last_settled_at desc limit 10`,
-    values: [account],
+    values: [account, networks],
   });
   return rows;
 }

@@ -222,7 +222,7 @@ test("payees come in each order, page by page, with what they sell", async ({ fa
     let cursor: string | null = null;
     do {
       const query = readQuery(payeesQuery, cursor === null ? {} : { cursor });
-      const page = await listPayees(db, { env: "testnet", sort, limit: 1, cursor: query.cursor });
+      const page = await listPayees(db, { env: "testnet", networks: [], sort, limit: 1, cursor: query.cursor });
       found.push(...page.payees.map((one) => one.account));
       cursor = page.cursor;
     } while (cursor !== null);
@@ -236,6 +236,11 @@ test("payees come in each order, page by page, with what they sell", async ({ fa
   expect(await (await get(facilitator, `/payees/${account(0xa3)}`, html)).text()).toContain(
     "https://maps.example.com/a",
   );
+  await db.query("update discovery_accepts set network = 'eip155:8453' where pay_to = $1", [account(0xa3)]);
+  for (const path of ["/payees?sort=volume", `/payees/${account(0xa3)}`]) {
+    const page = await (await get(facilitator, path, html)).text();
+    expect([path, page.includes(account(0xa3)), page.includes("maps.example.com")]).toEqual([path, true, false]);
+  }
   // 0xa2 pays itself from an account of its own, which was paid back.
   const [own, payee] = [account(0xb2), account(0xa2)];
   const back = { ...paid(0xb2, 1, 1n)[0]!, payer: payee };
@@ -246,7 +251,7 @@ test("payees come in each order, page by page, with what they sell", async ({ fa
       return (await db.query("select from accounts where account = $1 and is_self_payer", [own])).rowCount;
     })
     .toBe(1);
-  const { payees } = await listPayees(db, { env: "testnet", sort: "payments", limit: 25, self: "hide" });
+  const { payees } = await listPayees(db, { env: "testnet", networks: [], sort: "payments", limit: 25, self: "hide" });
   expect(payees.find((one) => one.account === payee)).toMatchObject({
     received: 2,
     receivedVolume: 180_000_000n,
@@ -290,7 +295,7 @@ test("payees without self-payments are all listed, most first, however many more
   const { db } = facilitator.context;
   const pageOf = async (cursor: string | null, limit = 25) => {
     const query = readQuery(payeesQuery, { self: "hide", ...(cursor && { cursor }) });
-    return listPayees(db, { env: "mainnet", limit, ...query });
+    return listPayees(db, { env: "mainnet", networks: [], limit, ...query });
   };
   expect(await pageOf(null)).toEqual({ payees: [], cursor: null });
   const nobody = await (await get(facilitator, "/payees?env=mainnet&self=hide", html)).text();

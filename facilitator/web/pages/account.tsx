@@ -11,6 +11,7 @@ import { Stats } from "../../../shared/page/stats.tsx";
 import { Table } from "../../../shared/page/table.tsx";
 import { Crumbs, Tabs } from "../../../shared/page/tabs.tsx";
 import { Time } from "../../../shared/page/time.tsx";
+import { listedNetworks } from "../../discovery/listed-networks.ts";
 import { explorersOf } from "../../explorer.ts";
 import { readQuery } from "../../http/query.ts";
 import { type AccountRecord, accountRecord, type Counterparty, counterparties } from "../../settlements/accounts.ts";
@@ -40,7 +41,7 @@ export function accountPages(context: ReadNeeds, environments: readonly Environm
           accountRecord(db, visit.env, account),
           counterparties(db, { env: visit.env, account, side: other }),
           transactions({ ...context, db }, readQuery(transactionsQuery, query)),
-          side === "payees" ? soldBy(db, account) : [],
+          side === "payees" ? soldBy(db, account, listedNetworks(context, visit.env)) : [],
         ]),
       );
       const to = (path: string) => inEnv(path, visit.env, environments);

@@ -1,6 +1,7 @@
 /** @jsxRuntime automatic @jsxImportSource preact */
 import { ApiError } from "../../../shared/errors.ts";
 import type { Environment } from "../../../shared/networks.ts";
+import { listedNetworks } from "../../discovery/listed-networks.ts";
 import { feePayersHealth } from "../../fee-payers-health.ts";
 import { readQuery } from "../../http/query.ts";
 import { overview } from "../../overview.ts";
@@ -26,7 +27,12 @@ export function overviewPages(context: ReadNeeds, environments: readonly Environ
         overview({ ...context, db }, asked),
         feePayersHealth({ ...context, db }, visit.env),
         transactions({ ...context, db }, readQuery(transactionsQuery, list)),
-        listPayees(db, { env: visit.env, limit: payeesShown, self: asked.withoutSelf ? "hide" : undefined }),
+        listPayees(db, {
+          env: visit.env,
+          networks: listedNetworks(context, visit.env),
+          limit: payeesShown,
+          self: asked.withoutSelf ? "hide" : undefined,
+        }),
       ]),
     );
     return {

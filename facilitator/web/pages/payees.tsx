@@ -5,22 +5,29 @@ import { Empty } from "../../../shared/page/empty.tsx";
 import { figures } from "../../../shared/page/figures.ts";
 import { Pagination } from "../../../shared/page/pagination.tsx";
 import { Segments } from "../../../shared/page/tabs.tsx";
-import type { Reads } from "../../../shared/reads.ts";
+import { listedNetworks } from "../../discovery/listed-networks.ts";
 import { readQuery } from "../../http/query.ts";
 import { listPayees, lookedAtMax, type PayeeOrder, type PayeePage, payeesQuery } from "../../settlements/payees.ts";
 import { rowsAPage } from "../address.ts";
 import { inEnv } from "../layout.tsx";
 import type { Page, Visit } from "../page.ts";
 import { PayeeTable } from "../payee-table.tsx";
+import type { SiteNeeds } from "../site.ts";
 
 /** Who is paid most through this facilitator. */
-export function payeesPage(context: { readonly reads: Reads }, environments: readonly Environment[]): Page {
+export function payeesPage(
+  context: Pick<SiteNeeds, "reads" | "config" | "schemes">,
+  environments: readonly Environment[],
+): Page {
   return {
     path: "/payees",
     scriptBytesMax: 2_048,
     show: async ({ query, env }: Visit) => {
       const { sort = "payments", cursor, self } = readQuery(payeesQuery, Object.fromEntries(query));
-      const page = await context.reads.run((db) => listPayees(db, { env, sort, cursor, self, limit: rowsAPage }));
+      const networks = listedNetworks(context, env);
+      const page = await context.reads.run((db) =>
+        listPayees(db, { env, networks, sort, cursor, self, limit: rowsAPage }),
+      );
       const to = (path: string) => inEnv(path, env, environments);
       return {
         title: "Payees",

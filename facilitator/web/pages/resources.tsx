@@ -1,6 +1,6 @@
 /** @jsxRuntime automatic @jsxImportSource preact */
 import { ApiError } from "../../../shared/errors.ts";
-import { type Environment, knownNetworks } from "../../../shared/networks.ts";
+import type { Environment } from "../../../shared/networks.ts";
 import { Button, ButtonLink } from "../../../shared/page/button.tsx";
 import { Card } from "../../../shared/page/card.tsx";
 import { Disclosure } from "../../../shared/page/disclosure.tsx";
@@ -11,6 +11,7 @@ import { Icon } from "../../../shared/page/icon.tsx";
 import { Pagination } from "../../../shared/page/pagination.tsx";
 import { Table } from "../../../shared/page/table.tsx";
 import { Time } from "../../../shared/page/time.tsx";
+import { listedNetworks } from "../../discovery/listed-networks.ts";
 import { listedDays, readPlace } from "../../discovery/listing.ts";
 import {
   type AskedResources,
@@ -69,7 +70,7 @@ function readAsked(context: Needs, { query, env }: Visit): Asked & Pick<AskedRes
   return {
     query: words,
     network: network ?? "",
-    networks: network === undefined ? networksOf(context, env) : [network],
+    networks: network === undefined ? listedNetworks(context, env) : [network],
     priceMax: price === undefined ? undefined : BigInt(prices[price].atomic),
     price,
     order,
@@ -109,11 +110,6 @@ const resourcesQuery = {
   from: whole({ min: 0, max: offsetMax, fallback: 0, description: "Resources to skip." }),
   cursor: opaque(readPlace, "Where the page begins."),
 };
-
-function networksOf({ config, schemes }: Needs, env: Environment): readonly string[] {
-  const all = [...knownNetworks, ...schemes.all.map(({ network }) => network)];
-  return [...new Set(all)].filter((network) => config.environmentOf(network) === env);
-}
 
 interface ListedProps {
   readonly asked: Asked;
