@@ -63,6 +63,8 @@ describe("the credits page without JavaScript", () => {
     const filtered = await person.get("/settings/credits?kind=grant&month=all");
     expect(filtered.html.replaceAll(/<[^>]*>/g, "")).toContain("All of time, selected: 1 posting, granted +100");
     expect(filtered.html).toContain("/api/account/ledger.csv?kind=grant");
+    const sales = (await person.get("/settings/credits?kind=capture&month=all")).html.replaceAll(/<[^>]*>/g, "");
+    expect(sales).toMatch(/selected: 1 posting\s*Earned, sold \+\d/);
     expect((await person.get("/settings/credits?kind=tips")).status).toBe(400);
   });
 

@@ -18,12 +18,19 @@ export function TotalsLine({ statement, asked }: { statement: AccountStatement; 
   const { opening, closing, totals } = statement;
   const when = asked.month === "" ? "All of time" : monthName(asked.month);
   const count = totals.reduce((sum, { postings }) => sum + postings, 0);
-  const hasEarned = totals.some(({ earned_credits: earned }) => earned !== 0) || opening.earned_credits !== 0;
+  const earns = totals.some(({ earned_credits: earned }) => earned !== 0);
   if (asked.isFiltered) {
     return (
       <>
         {when}, selected: {count.toLocaleString("en-US")} {count === 1 ? "posting" : "postings"}
         <Moves totals={totals} of="credits" />
+        {earns && (
+          <>
+            <br />
+            Earned
+            <Moves totals={totals} of="earned_credits" />
+          </>
+        )}
       </>
     );
   }
@@ -31,7 +38,7 @@ export function TotalsLine({ statement, asked }: { statement: AccountStatement; 
     <>
       {when}: opened with <Figure value={opening.credits} />
       <Moves totals={totals} of="credits" />, ends with <Figure value={closing.credits} />
-      {hasEarned && (
+      {(earns || opening.earned_credits !== 0) && (
         <>
           <br />
           Earned: opened with <Figure value={opening.earned_credits} />
