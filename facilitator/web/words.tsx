@@ -1,6 +1,6 @@
 /** @jsxRuntime automatic @jsxImportSource preact */
 import { formatUnits } from "../../shared/amounts.ts";
-import { networkOf } from "../../shared/networks.ts";
+import { networkOf, toCaip2 } from "../../shared/networks.ts";
 import { Badge, type Tone } from "../../shared/page/badge.tsx";
 import { classes } from "../../shared/page/classes.ts";
 import { figures, noFigure } from "../../shared/page/figures.ts";
@@ -25,6 +25,19 @@ export function StateBadge({ state }: { state: string }) {
 
 export function networkName(network: string): string {
   return networkOf(network)?.name ?? network;
+}
+
+/** What a filter by network offers, and the network that is asked for though it is served no more, by any of its names. */
+export function networkChoices(served: readonly string[], asked: string): NetworkChoices {
+  const network = asked === "" ? "" : toCaip2(asked);
+  const offered = network === "" || served.includes(network) ? served : [...served, network];
+  const choices = offered.map((one) => ({ value: one, label: networkName(one) }));
+  return { value: network, choices: [{ value: "", label: "All networks" }, ...choices] };
+}
+
+interface NetworkChoices {
+  readonly value: string;
+  readonly choices: ReadonlyArray<{ readonly value: string; readonly label: string }>;
 }
 
 /** Hedera's mark is a square; EVM chains' are round, the rollups' of another colour. */

@@ -602,3 +602,21 @@ test("the badge is a picture that others' pages may show", async ({ facilitator 
   expect(answer.headers.get("cross-origin-resource-policy")).toBe("cross-origin");
   expect(await answer.text()).toMatch(/^<svg [^>]*role="img" aria-label="x402 facilitator: /);
 });
+
+test("a filter shows the network that is asked for, also by another of its names and where it is served no more", async ({
+  facilitator,
+}) => {
+  for (const path of ["/transactions", "/resources", "/"]) {
+    for (const [asked, shown] of [
+      ["eip155:80002", "eip155:80002"],
+      ["base-sepolia", "eip155:84532"],
+    ]) {
+      const page = await (await get(facilitator, `${path}?network=${asked}`, html)).text();
+      const chosen = /<select[^>]*name="network".*?<\/select>/s.exec(page)?.[0];
+      expect([path, chosen]).toEqual([
+        path,
+        expect.stringMatching(`selected[^>]*value="${shown}"|value="${shown}" selected`),
+      ]);
+    }
+  }
+});

@@ -4,7 +4,7 @@ import { demoAgents } from "../../infra/dev/demo-agents.ts";
 import { publishAgent } from "../../marketplace/agents/publish.ts";
 import { logo, picture, png } from "../marketplace/tracer/pictures.ts";
 import { expectAccessible, open } from "./browser.ts";
-import { type PaidSite, signInWith, test } from "./paid-site.ts";
+import { announcePoorWallet, type PaidSite, signInWith, test } from "./paid-site.ts";
 
 let site: PaidSite;
 test.beforeAll(({ site: paidSite }) => {
@@ -70,21 +70,8 @@ describe.each(["evm", "hedera"] as const)("a call paid from the page on %s", (ch
 });
 
 test("a wallet that this page may see tells its account and balance, and what it lacks before anything is signed", async () => {
-  const holder = `0x${"7e".repeat(20)}`;
   const { page, close } = await open(site, "/docs");
-  await page.addInitScript((account) => {
-    const answers: Record<string, unknown> = {
-      eth_accounts: [account],
-      eth_chainId: "0x14a34",
-      eth_call: `0x${(40_000).toString(16).padStart(64, "0")}`,
-    };
-    const provider = {
-      request: async ({ method }: { method: string }) => answers[method] ?? Promise.reject({ code: 4200 }),
-    };
-    const detail = { info: { uuid: "poor", name: "A poor wallet", icon: "data:,", rdns: "poor" }, provider };
-    const announce = () => dispatchEvent(new CustomEvent("eip6963:announceProvider", { detail }));
-    addEventListener("eip6963:requestProvider", announce);
-  }, holder);
+  const holder = await announcePoorWallet(page, 40_000);
   await page.goto(site.url + site.summarizer);
   await page.getByRole("combobox", { name: "Wallet" }).selectOption("A poor wallet");
   await page.locator("#wallet-holds").getByText("0.04 USDC").waitFor();

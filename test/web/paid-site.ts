@@ -1,6 +1,7 @@
 import { mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { Page } from "playwright-core";
 import { demoAgents } from "../../infra/dev/demo-agents.ts";
 import { writeDemoWallet } from "../../infra/dev/demo-wallet.ts";
 import { evmWallets } from "../../infra/dev/wallets.ts";
@@ -91,4 +92,20 @@ export async function signInWith(site: Site, page: Parameters<typeof signIn>[1],
   ]);
   if (amount > 0n) await grant(site.context.db, { accountId: rows[0]!.id, credits: credits(amount) });
   return handle;
+}
+
+/** From the next page on there is a wallet on Base Sepolia that has so many base units of USDC, and signs nothing. Answers its account. */
+export async function announcePoorWallet(page: Page, units: number): Promise<string> {
+  const holder = `0x${"7e".repeat(20)}`;
+  const balance = `0x${units.toString(16).padStart(64, "0")}`;
+  const answers = { eth_accounts: [holder], eth_chainId: "0x14a34", eth_call: balance };
+  await page.addInitScript((answers: Record<string, unknown>) => {
+    const provider = {
+      request: async ({ method }: { method: string }) => answers[method] ?? Promise.reject({ code: 4200 }),
+    };
+    const detail = { info: { uuid: "poor", name: "A poor wallet", icon: "data:,", rdns: "poor" }, provider };
+    const announce = () => dispatchEvent(new CustomEvent("eip6963:announceProvider", { detail }));
+    addEventListener("eip6963:requestProvider", announce);
+  }, answers);
+  return holder;
 }

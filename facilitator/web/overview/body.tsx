@@ -14,7 +14,7 @@ import type { Payee } from "../../settlements/payees.ts";
 import { isSelfPayer } from "../../settlements/self-payments.ts";
 import { PayeeTable } from "../payee-table.tsx";
 import { type RecordRow, RecordTable } from "../record-table.tsx";
-import { count, networkName } from "../words.tsx";
+import { count, networkChoices } from "../words.tsx";
 import { FeePayers, needsMoneySoon } from "./fee-payers.tsx";
 import { Charts, Networks, Reasons, Tiles } from "./figures.tsx";
 
@@ -157,15 +157,7 @@ function NetworkFilter({ asked, networks }: Pick<BodyProps, "asked"> & { network
       {asked.days !== 30 && <input type="hidden" name="days" value={asked.days} />}
       <input type="hidden" name="env" value={asked.env} />
       {asked.withoutSelf && <input type="hidden" name="self" value="hide" />}
-      <Select
-        name="network"
-        aria-label="Network"
-        value={asked.network ?? ""}
-        choices={[
-          { value: "", label: "All networks" },
-          ...networks.map((network) => ({ value: network, label: networkName(network) })),
-        ]}
-      />
+      <Select name="network" aria-label="Network" {...networkChoices(networks, asked.network ?? "")} />
       <Button size="small">Show</Button>
     </form>
   );

@@ -1,6 +1,6 @@
 /** @jsxRuntime automatic @jsxImportSource preact */
 import { ApiError } from "../../../shared/errors.ts";
-import type { Environment } from "../../../shared/networks.ts";
+import { type Environment, toCaip2 } from "../../../shared/networks.ts";
 import { Button, ButtonLink } from "../../../shared/page/button.tsx";
 import { Card } from "../../../shared/page/card.tsx";
 import { Disclosure } from "../../../shared/page/disclosure.tsx";
@@ -29,7 +29,7 @@ import { inEnv } from "../layout.tsx";
 import type { Page, Visit } from "../page.ts";
 
 import type { SiteNeeds } from "../site.ts";
-import { amountIn, NetworkMark, networkName } from "../words.tsx";
+import { amountIn, NetworkMark, networkChoices } from "../words.tsx";
 import { resourcePage } from "./resource.tsx";
 
 type Needs = Pick<SiteNeeds, "reads" | "config" | "schemes">;
@@ -70,7 +70,7 @@ function readAsked(context: Needs, { query, env }: Visit): Asked & Pick<AskedRes
   return {
     query: words,
     network: network ?? "",
-    networks: network === undefined ? listedNetworks(context, env) : [network],
+    networks: network === undefined ? listedNetworks(context, env) : [toCaip2(network)],
     priceMax: price === undefined ? undefined : BigInt(prices[price].atomic),
     price,
     order,
@@ -197,15 +197,7 @@ function Filters({ asked, env, served }: Pick<ListedProps, "asked" | "env" | "se
             maxLength={200}
           />
         </div>
-        <Select
-          name="network"
-          aria-label="Network"
-          value={asked.network}
-          choices={[
-            { value: "", label: "All networks" },
-            ...served.map((one) => ({ value: one, label: networkName(one) })),
-          ]}
-        />
+        <Select name="network" aria-label="Network" {...networkChoices(served, asked.network)} />
         <Select
           name="price"
           aria-label="Price"

@@ -24,7 +24,7 @@ import { addressOf, rowsAPage } from "../address.ts";
 import { inEnv } from "../layout.tsx";
 import type { Page, Visit } from "../page.ts";
 import { RecordTable } from "../record-table.tsx";
-import { networkName } from "../words.tsx";
+import { networkChoices } from "../words.tsx";
 
 const csvPagesMax = 10;
 const csvRowsMax = (csvPagesMax * 100).toLocaleString("en-US");
@@ -190,11 +190,7 @@ function Filters({ visit: { query }, networks }: { visit: Visit; networks: reado
               id="f-network"
               name="network"
               label="Network"
-              value={query.get("network") ?? ""}
-              choices={[
-                { value: "", label: "All networks" },
-                ...networks.map((network) => ({ value: network, label: networkName(network) })),
-              ]}
+              {...networkChoices(networks, query.get("network") ?? "")}
             />
             <Day name="since" label="From day" value={query.get("since")} />
             <Day name="until" label="To day" value={query.get("until")} />

@@ -39,7 +39,7 @@ function start(form: HTMLFormElement, place: HTMLElement): void {
     event.preventDefault();
     const { wallet, network } = panel;
     if (!wallet || !form.reportValidity()) return;
-    void press(() => buy(buying, wallet, network));
+    void press(() => buy(buying, wallet, network)).finally(() => panel.refresh());
   });
 
   const { payment } = findKept(buying.keptAs);

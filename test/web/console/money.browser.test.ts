@@ -2,7 +2,7 @@ import type { Page } from "playwright-core";
 import { describe, expect } from "vitest";
 import { proveLedger } from "../../support/marketplace.ts";
 import { expectAccessible, expectNoSidewaysScrolling, open, visitEverywhere } from "../browser.ts";
-import { type PaidSite, signInWith, test } from "../paid-site.ts";
+import { announcePoorWallet, type PaidSite, signInWith, test } from "../paid-site.ts";
 
 let site: PaidSite;
 test.beforeEach(({ site: shared }) => {
@@ -105,6 +105,20 @@ test("a wallet that declines charges nothing, and a wrong amount is told at its 
   await page.locator("#own-amount-error:visible").waitFor();
   expect(await purchase(page).textContent()).toContain("Nothing was charged.");
   await expect.poll(() => keptPayments(page)).toEqual([]);
+  await close();
+});
+
+test("whether a wallet has enough follows the amount that is chosen", async () => {
+  const { page, close } = await atCredits();
+  await announcePoorWallet(page, 40_000);
+  await page.reload();
+  await page.getByRole("combobox", { name: "Wallet" }).selectOption("A poor wallet");
+  const short = page.getByText("This wallet has too little USDC on this network");
+  await short.waitFor();
+  await page.getByLabel("Another amount").fill("4");
+  await short.waitFor({ state: "hidden" });
+  await page.getByLabel("Another amount").fill("5");
+  await short.waitFor();
   await close();
 });
 

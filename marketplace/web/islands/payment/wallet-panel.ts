@@ -11,6 +11,8 @@ export class WalletPanel {
   readonly #form: HTMLFormElement;
   /** What the person chose last, wallet or network: the other follows. */
   #chosen: "wallet" | "network" | undefined;
+  /** Of the stablecoin, base units, where the wallet told. */
+  #units: bigint | undefined;
 
   constructor(form: HTMLFormElement) {
     this.#form = form;
@@ -18,6 +20,8 @@ export class WalletPanel {
     for (const radio of form.querySelectorAll("input[name=network]")) {
       radio.addEventListener("change", () => this.#choose("network"));
     }
+    // Once the button says the new price.
+    form.addEventListener("input", () => void setTimeout(() => this.#tellShort()));
     document.addEventListener("wallet-changed", () => void this.refresh());
     watchWallets((wallet) => {
       this.#wallets.push(wallet);
@@ -38,6 +42,7 @@ export class WalletPanel {
 
   #choose(what: "wallet" | "network"): void {
     this.#chosen = what;
+    this.#units = undefined;
     void this.#follow().then(() => this.refresh());
   }
 
@@ -103,19 +108,24 @@ export class WalletPanel {
   async #tellHolding(): Promise<void> {
     const { network, wallet } = this;
     const place = byId("wallet-holds");
-    const short = byId("wallet-short");
-    const { asset = "", faucet } = this.#radio?.dataset ?? {};
+    const { asset = "" } = this.#radio?.dataset ?? {};
     const holding = wallet && (await holdingOf(wallet.provider, network, asset));
-    if (!place || !short || !this.#isChosen(wallet, network)) return;
+    if (!place || !this.#isChosen(wallet, network)) return;
     place.hidden = holding === undefined;
-    short.replaceChildren();
+    this.#units = holding?.units;
+    this.#tellShort();
     if (!holding) return;
     const { account, units } = holding;
     place.replaceChildren(el("dt", {}, "From"), el("dd", {}, hash(account, null)));
     if (units !== undefined)
       place.append(el("dt", {}, "Holds"), el("dd", { class: "num" }, `${usdc(String(units))} USDC`));
     if (wallet.disconnect) place.append(el("dt", {}, "Wallet"), el("dd", {}, disconnectButton(wallet.disconnect)));
-    if (units !== undefined && units < this.#priceUnits()) short.append(shortOf(units, faucet));
+  }
+
+  #tellShort(): void {
+    const units = this.#units;
+    const isShort = units !== undefined && units < this.#priceUnits();
+    byId("wallet-short")?.replaceChildren(...(isShort ? [shortOf(units, this.#radio?.dataset.faucet)] : []));
   }
 
   get #radio(): HTMLElement | null {
