@@ -53,6 +53,18 @@ describe("pages", () => {
     }
   });
 
+  test("a field begins empty whatever its name, and leaves it to the service to say that a text is too long", async ({
+    market,
+  }) => {
+    const fields = [{ name: "constructor", type: "text", required: true, max_length: 5 }];
+    const settings = { prompt: "{{constructor}}" };
+    const { agent } = await seedMarket(market.context, { agent: { fields, settings } });
+    const page = await (await fetch(`${market.url}/${agent.address}`, { headers: browser })).text();
+    const field = /<textarea[^>]*name="in\.constructor"[^>]*>[^<]*/.exec(page)?.[0];
+    expect(field).toMatch(/>$/);
+    expect(field).not.toContain("maxlength");
+  });
+
   test("an address that begins with two slashes is that of the first page", async ({ market }) => {
     for (const path of ["//", "//?a=b"])
       expect((await fetch(market.url + path, { headers: browser })).status).toBe(200);

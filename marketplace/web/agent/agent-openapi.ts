@@ -7,7 +7,7 @@ export function agentOpenApi(detail: AgentDetail, origin: string): object {
   const { agent, name, description, updated_at, mcp_tool: id, input_schema: schema, per_call: perCall } = detail;
   const input = exampleInput(detail);
   // What a creator gave no example of is left to the schema.
-  const isWhole = detail.inputs.every((field) => !field.required || field.name in input);
+  const isWhole = detail.inputs.every((field) => !field.required || Object.hasOwn(input, field.name));
   const result = { description: "What it gave; read `success`.", content: json(resultOf(detail.output_kind)) };
   return {
     openapi: "3.1.0",

@@ -14,7 +14,7 @@ export function InputFields({ fields, values, wrong }: InputFieldsProps) {
       {fields.map((field) => (
         <InputField
           field={field}
-          value={values[field.name]}
+          value={Object.hasOwn(values, field.name) ? values[field.name] : undefined}
           error={wrong?.field === field.name ? wrong.problem : undefined}
         />
       ))}
@@ -52,9 +52,7 @@ function InputField({ field, value, error }: InputFieldProps) {
         <SelectField {...told} choices={choicesOf(field, isNeeded)} value={value === undefined ? "" : String(value)} />
       );
     case "text":
-      return (
-        <AreaField {...told} rows={rowsFor(value)} maxLength={field.max_length ?? undefined} value={textOf(value)} />
-      );
+      return <AreaField {...told} rows={rowsFor(value)} value={textOf(value)} />;
     case "number":
     case "integer":
       return (
@@ -73,7 +71,6 @@ function InputField({ field, value, error }: InputFieldProps) {
         <TextField
           {...told}
           type={type === "string" ? "text" : "url"}
-          maxLength={field.max_length ?? undefined}
           pattern={patternFor(field)}
           title={field.pattern === null ? undefined : `Must match ${field.pattern}`}
           value={textOf(value)}

@@ -98,6 +98,29 @@ test("a payment that was credited while the page was away is found, and not aske
   await close();
 });
 
+test("a press beside a purchase whose end is not known makes no second payment", async () => {
+  const { page, close } = await atCredits();
+  const before = await site.usdcOf("evm");
+  await choose(page, "evm", "6");
+  const posted = new Set<string>();
+  let fails = true;
+  await page.route("**/api/account/credits/purchase", (route) => {
+    const payment = route.request().headers()["payment-signature"];
+    if (!payment) return route.continue();
+    posted.add(payment);
+    return fails ? route.fulfill({ status: 500, json: { error: "It failed." } }) : route.continue();
+  });
+  await pay(page);
+  await purchase(page).getByText("Do not pay again").waitFor();
+  fails = false;
+  await page.getByLabel("Another amount").fill("8");
+  await pay(page);
+  await purchase(page).getByText("6 credits are in your balance").waitFor();
+  expect([posted.size, before - (await site.usdcOf("evm"))]).toEqual([1, 60_000n]);
+  await expect.poll(() => keptPayments(page)).toEqual([]);
+  await close();
+});
+
 test("a wallet that declines charges nothing, and a wrong amount is told at its field", async () => {
   const { page, close } = await atCredits();
   await page.getByLabel("Another amount").fill("2000000");

@@ -5,7 +5,7 @@ import { showFieldError } from "../dom/fields.ts";
 import { pageAt } from "../dom/page-at.ts";
 import { AnswerError, errorOf, jsonOf } from "../payment/answer.ts";
 import { isOver, withoutCode } from "../payment/end-payment.ts";
-import { forget, type KeptPayment, keep } from "../payment/kept.ts";
+import { findKept, forget, type KeptPayment, keep } from "../payment/kept.ts";
 import { creditsOf, usdcOf } from "../payment/money.ts";
 import { type Delivered, postPayment } from "../payment/post-payment.ts";
 import { signPayment } from "../payment/sign-payment.ts";
@@ -23,9 +23,14 @@ export interface Buying {
 
 const purchasePath = "/api/account/credits/purchase";
 
-/** Asks what the credits cost, has the wallet sign that, and posts the payment until it is known what became of it. */
+/**
+ * Asks what the credits cost, has the wallet sign that, and posts the payment until it is known what became of it. A payment whose
+ * end is not known yet is posted instead: no second one is made beside it.
+ */
 export async function buy(buying: Buying, wallet: Wallet, network: string): Promise<void> {
   const { amount, view, keptAs } = buying;
+  const { payment: unended } = findKept(keptAs);
+  if (unended) return deliver(buying, unended, true);
   const input = { credits: amount.credits };
   const body = JSON.stringify(input);
   view.payment({});

@@ -19,7 +19,8 @@ export function readInput(form: HTMLFormElement): InputValues {
 /** Puts values back into the fields, such as those of a payment that is still under way. */
 export function writeInput(form: HTMLFormElement, values: Readonly<InputValues>): void {
   for (const control of controlsOf(form)) {
-    const value = values[control.dataset.field ?? ""];
+    const { field = "" } = control.dataset;
+    const value = Object.hasOwn(values, field) ? values[field] : undefined;
     if (control instanceof HTMLInputElement && control.type === "checkbox") control.checked = value === true;
     else control.value = value === undefined ? "" : String(value);
   }
