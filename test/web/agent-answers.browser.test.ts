@@ -145,3 +145,15 @@ test("a refusal of a payment that has settled, or may, is not taken for one that
   expect(before - (await site.usdcOf("evm"))).toBe(price);
   await close();
 });
+
+test("a paid result is shown and kept before the page asks how the payment went", async () => {
+  const { page, close } = await atAgent();
+  // Never answered.
+  await page.route("**/api/payments?*", () => {});
+  await payOnBase(page);
+  await resultOf(page).getByText("Paid 0.05 USDC").waitFor();
+  await page.reload();
+  await resultOf(page).getByText("Paid 0.05 USDC").waitFor();
+  expect(await resultOf(page).textContent()).not.toContain("found again");
+  await close();
+});

@@ -1,7 +1,7 @@
 import { byId, el } from "../dom/elements.ts";
 import { readInput, showFieldError } from "../dom/fields.ts";
 import { AnswerError, errorOf } from "../payment/answer.ts";
-import { endPayment, usedSaid, withoutCode } from "../payment/end-payment.ts";
+import { closePayment, endPayment, usedSaid, withoutCode } from "../payment/end-payment.ts";
 import { findKept, type KeptPayment, keep } from "../payment/kept.ts";
 import { usdc } from "../payment/money.ts";
 import { type Delivered, postPayment } from "../payment/post-payment.ts";
@@ -74,9 +74,10 @@ async function conclude(paying: Paying, kept: KeptPayment, delivered: Delivered)
   const error = errorOf(status, body);
   const advice = String(body.advice ?? "The payment was settled and stays on record.");
   const hasResult = body.success === true;
-  switch (await endPayment({ bought: agent, kept, delivered, hasResult, view: outcome })) {
+  const ended = { bought: agent, kept, delivered, view: outcome };
+  switch (await endPayment({ ...ended, hasResult })) {
     case "delivered":
-      return outcome.show({
+      outcome.show({
         runId: String(body.run_id),
         output: body.output as Output,
         receipt: body.receipt as Record<string, unknown> | null,
@@ -84,6 +85,7 @@ async function conclude(paying: Paying, kept: KeptPayment, delivered: Delivered)
         ms: undefined,
         isFoundAgain: isAgain,
       });
+      return closePayment(ended);
     case "owed":
       keep(agent, { payment: { ...kept, isOwed: true } });
       return outcome.tell("bad", error, advice, askAgainButton(paying, kept, runAgain));

@@ -15,14 +15,16 @@ import type { PaymentView } from "./view.ts";
  */
 export type PaymentEnd = "delivered" | "owed" | "gone" | "used" | "refused" | "failed" | "rejected" | "open";
 
-/** Shows how the payment ended, and forgets it unless the same one can still fetch its result. */
+/**
+ * Shows how the payment ended, and forgets it unless the same one can still fetch its result. A delivered one is left to
+ * `closePayment`, once its result is shown and kept.
+ */
 export async function endPayment({ bought, kept, delivered, hasResult, view }: Ended): Promise<PaymentEnd> {
   const end = endOf(delivered, hasResult);
-  if (end === "delivered" || end === "owed" || end === "gone" || end === "used") {
-    if (end !== "owed") forget(bought, "payment");
-    view.payment(kept, await delivered.watch.last());
-    return end;
-  }
+  if (end === "delivered") return end;
+  if (end === "owed") view.payment(kept, await delivered.watch.last());
+  if (end === "gone" || end === "used") await closePayment({ bought, kept, delivered, view });
+  if (end === "owed" || end === "gone" || end === "used") return end;
   if (delivered.body.charged !== false) {
     const progress = await delivered.watch.last();
     if (!isOver(progress)) {
@@ -36,6 +38,12 @@ export async function endPayment({ bought, kept, delivered, hasResult, view }: E
   else if (end === "failed") view.payment(kept, undefined, { at: "run", said: "Not settled" });
   else view.noPayment();
   return end;
+}
+
+/** Forgets a payment that fetches nothing more, then shows how it went at last. */
+export async function closePayment({ bought, kept, delivered, view }: Omit<Ended, "hasResult">): Promise<void> {
+  forget(bought, "payment");
+  view.payment(kept, await delivered.watch.last());
 }
 
 interface Ended {

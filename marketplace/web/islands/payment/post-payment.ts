@@ -80,7 +80,8 @@ interface Watch {
 function watchPayment({ asked }: KeptPayment, told: (progress: PaymentProgress) => void): Watch {
   let isStopped = false;
   const ask = async (): Promise<PaymentProgress | undefined> => {
-    const answer = await fetch(`/api/payments?${new URLSearchParams(asked)}`).catch(() => undefined);
+    const signal = AbortSignal.timeout(askedMsMax);
+    const answer = await fetch(`/api/payments?${new URLSearchParams(asked)}`, { signal }).catch(() => undefined);
     return answer?.ok ? ((await answer.json().catch(() => undefined)) as PaymentProgress | undefined) : undefined;
   };
   const watch = async () => {
@@ -97,7 +98,8 @@ function watchPayment({ asked }: KeptPayment, told: (progress: PaymentProgress) 
     },
     last: async () => {
       isStopped = true;
-      for (let attempt = 0; attempt < 4; attempt += 1) {
+      const until = Date.now() + askedMsMax;
+      for (let attempt = 0; attempt < 4 && Date.now() < until; attempt += 1) {
         const progress = await ask();
         if (progress?.state === "settled" && progress.settled_at !== null) return progress;
         await pause(500);
@@ -108,6 +110,8 @@ function watchPayment({ asked }: KeptPayment, told: (progress: PaymentProgress) 
 }
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+/** How long the service may take to tell how a payment goes. */
+const askedMsMax = 5_000;
 /** With the pauses, minutes: longer than a payment can be unknown and its facilitator be asked. */
 const attemptsMax = 120;
 /** Where the answer says what was charged, its reader learns it soon. */

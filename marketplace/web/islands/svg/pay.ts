@@ -3,7 +3,7 @@ import { atomicPerCredit } from "../../../answers/amounts.ts";
 import { byId } from "../dom/elements.ts";
 import { AnswerError, errorOf, UnreachableError } from "../payment/answer.ts";
 import { PaymentCard } from "../payment/card.ts";
-import { endPayment, usedSaid, withoutCode } from "../payment/end-payment.ts";
+import { closePayment, endPayment, usedSaid, withoutCode } from "../payment/end-payment.ts";
 import { findKept, type KeptPayment, keep } from "../payment/kept.ts";
 import { usdc } from "../payment/money.ts";
 import { type Delivered, postPayment } from "../payment/post-payment.ts";
@@ -103,8 +103,11 @@ async function conclude(product: Product, kept: KeptPayment, delivered: Delivere
   const error = errorOf(status, body);
   const advice = String(body.advice ?? "The payment was settled and stays on record.");
   const hasResult = typeof body.svg === "string";
-  switch (await endPayment({ bought: product, kept, delivered, hasResult, view })) {
+  const ended = { bought: product, kept, delivered, view };
+  switch (await endPayment({ ...ended, hasResult })) {
     case "delivered":
+      // The drawing does not wait for that.
+      void closePayment(ended);
       return { ...(body as unknown as Made), paid_usdc: usdc(kept.amount) };
     case "owed":
       // Without advice it is drawn, and cannot be read at the moment.
