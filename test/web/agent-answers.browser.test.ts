@@ -1,7 +1,7 @@
 import type { Page, Route } from "playwright-core";
 import { afterEach, expect } from "vitest";
-import { open } from "./browser.ts";
-import { type PaidSite, signInWith, test } from "./paid-site.ts";
+import { expectAccessible, open } from "./browser.ts";
+import { announcePoorWallet, type PaidSite, signInWith, test } from "./paid-site.ts";
 
 /** What the agent's page makes of answers that are not the service's last word, or not its word at all. */
 let site: PaidSite;
@@ -155,5 +155,32 @@ test("a paid result is shown and kept before the page asks how the payment went"
   await page.reload();
   await resultOf(page).getByText("Paid 0.05 USDC").waitFor();
   expect(await resultOf(page).textContent()).not.toContain("found again");
+  await close();
+});
+
+test("a paid result outlasts a next press that buys nothing, on the page and through a reload", async () => {
+  const { page, context, close } = await open(site, "/docs");
+  await announcePoorWallet(page, 0);
+  await page.goto(site.url + site.summarizer);
+  const wallet = page.getByRole("combobox", { name: "Wallet" });
+  await wallet.selectOption("Demo wallet");
+  await page.getByRole("radio", { name: /Base Sepolia/ }).check({ force: true });
+  await pay(page);
+  await resultOf(page).getByText("Paid 0.05 USDC").waitFor();
+  await page.locator("#payment").getByText("settled", { exact: true }).waitFor();
+  const earlier = page.getByRole("region", { name: "Earlier result" });
+  await wallet.selectOption("A poor wallet");
+  await pay(page);
+  await resultOf(page).getByText("Nothing was charged.").waitFor();
+  await earlier.getByText("Paid 0.05 USDC").waitFor();
+  await expectAccessible(page, "a press that bought nothing, above an earlier result");
+  await context.setOffline(true);
+  await pay(page);
+  await resultOf(page).getByText("The service cannot be reached from here.").waitFor();
+  expect(await earlier.count()).toBe(1);
+  await context.setOffline(false);
+  await page.reload();
+  await resultOf(page).getByText("Paid 0.05 USDC").waitFor();
+  expect(await earlier.count()).toBe(0);
   await close();
 });

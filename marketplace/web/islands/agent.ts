@@ -80,9 +80,9 @@ function goOn(paying: Paying, { isSignedIn, refresh }: { isSignedIn: boolean; re
     writeInput(form, (payment ?? run)?.input ?? {});
     refresh();
   }
+  if (answer) outcome.show(answer);
   if (payment) paying.press(() => resume(paying, payment));
   else if (run && isSignedIn) paying.press(() => finishRun(paying, run, true));
-  else if (answer) outcome.show(answer);
 }
 
 function onReset(reset: () => void): void {

@@ -17,7 +17,7 @@ export function findAnswer(agent: string): Answer | undefined {
   }
 }
 
-export function forgetAnswer(agent: string): void {
+function forgetAnswer(agent: string): void {
   try {
     sessionStorage.removeItem(keyOf(agent));
   } catch {

@@ -18,7 +18,11 @@ export interface Answer {
 }
 
 /** The result as what it is, and the same as JSON. */
-export function resultView({ runId, output, receipt, paid, ms, isFoundAgain }: Answer): HTMLElement {
+export function resultView(
+  { runId, output, receipt, paid, ms, isFoundAgain }: Answer,
+  heading: "Result" | "Earlier result" = "Result",
+): HTMLElement {
+  const id = heading === "Result" ? "result-title" : "earlier-title";
   const text = textOf(output);
   // What is long scrolls by itself, so that what stands below stays near; by keyboard too.
   const long =
@@ -35,7 +39,7 @@ export function resultView({ runId, output, receipt, paid, ms, isFoundAgain }: A
   const head = el(
     "div",
     { class: "card-head" },
-    el("h2", { id: "result-title" }, "Result"),
+    el("h2", { id }, heading),
     badge("ok", "success"),
     ms !== undefined &&
       el("span", { class: "small faint num" }, ms < 1_000 ? `${Math.round(ms)} ms` : `${(ms / 1_000).toFixed(1)} s`),
@@ -49,7 +53,7 @@ export function resultView({ runId, output, receipt, paid, ms, isFoundAgain }: A
     el("span", { class: "num" }, paid),
   );
   const body = el("div", { class: "card-body stack" }, view, raw);
-  return el("section", { class: "card", "aria-labelledby": "result-title", "aria-live": "polite" }, head, body, foot);
+  return el("section", { class: "card", "aria-labelledby": id, "aria-live": "polite" }, head, body, foot);
 }
 
 /** Characters of about a screen. */
