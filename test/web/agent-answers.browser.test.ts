@@ -184,3 +184,54 @@ test("a paid result outlasts a next press that buys nothing, on the page and thr
   expect(await earlier.count()).toBe(0);
   await close();
 });
+
+test("what one account ran and tried in a tab is neither shown to another account or to nobody, nor run by it", async () => {
+  const { page, context, close } = await atAgent(10n);
+  const example = await textOf(page).inputValue();
+  const cookies = await context.cookies();
+  await textOf(page).fill("A secret of the first account.");
+  await runWithCredits(page);
+  await resultOf(page).getByText("Paid 5 credits.").waitFor();
+  await page.route("**/api/account/run", (route) => route.abort());
+  await runWithCredits(page);
+  await resultOf(page).getByText("not answered; asked for again by the same name").waitFor();
+  await context.clearCookies();
+  const posted: string[] = [];
+  page.on("request", (request) => request.method() === "POST" && posted.push(request.url()));
+  const expectNothing = async () => {
+    await page.goto(site.url + site.summarizer);
+    await page.reload({ waitUntil: "networkidle" });
+    expect(await resultOf(page).textContent()).toContain("Nothing run yet");
+    expect(await textOf(page).inputValue()).toBe(example);
+    await page.goto(`${site.url + site.summarizer}/api`, { waitUntil: "networkidle" });
+    expect(await page.locator("#main").textContent()).not.toContain("A secret of the first account.");
+    expect(posted).toEqual([]);
+  };
+  await expectNothing();
+  await signInWith(site, page, 10n);
+  await expectNothing();
+  await page.unroute("**/api/account/run");
+  await context.clearCookies();
+  await context.addCookies(cookies);
+  await page.goto(`${site.url + site.summarizer}/api`);
+  await page.getByText("A secret of the first account.").first().waitFor();
+  await page.goto(site.url + site.summarizer);
+  await resultOf(page).getByText("Paid 5 credits. 0 credits left.").waitFor();
+  expect(await textOf(page).inputValue()).toBe("A secret of the first account.");
+  await close();
+});
+
+test("a payment under way goes on when its payer signs in meanwhile", async () => {
+  const { page, close } = await atAgent();
+  const before = await site.usdcOf("evm");
+  await answerPaid(page, 500, failed);
+  await payOnBase(page);
+  await runAgain(page).waitFor();
+  await page.unroute("**/api/agent/**");
+  await signInWith(site, page, 10n);
+  await page.reload();
+  await runAgain(page).click();
+  await resultOf(page).getByText("Paid 0.05 USDC").waitFor();
+  expect(before - (await site.usdcOf("evm"))).toBe(price);
+  await close();
+});

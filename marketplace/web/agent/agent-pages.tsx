@@ -92,6 +92,7 @@ async function tryView(
     ...viewOf(
       shown,
       "try",
+      viewer,
       <>
         <TryTab tried={tried} />
         {outside.dialog}
@@ -134,7 +135,9 @@ function apiPage(context: DescribeNeeds): Page {
         highlighted(JSON.stringify(shown.detail.input_schema, undefined, 2), "json"),
       ]);
       const body = <ApiTab shown={shown} keySnippets={key} perCallSnippets={perCall} schema={schema} />;
-      return movedTo(shown, visit, "/api") ?? { ...viewOf(shown, "api", body), islands: ["agent-code.js"] };
+      return (
+        movedTo(shown, visit, "/api") ?? { ...viewOf(shown, "api", visit.viewer, body), islands: ["agent-code.js"] }
+      );
     },
   };
 }
@@ -148,7 +151,9 @@ function mcpPage(context: DescribeNeeds): Page {
       const { publicUrl } = context.config;
       const snippets = await coloured(mcpSnippets(publicUrl, shown.detail.per_call !== null));
       const body = <McpTab shown={shown} publicUrl={publicUrl} snippets={snippets} />;
-      return movedTo(shown, visit, "/mcp") ?? { ...viewOf(shown, "mcp", body), islands: ["agent-code.js"] };
+      return (
+        movedTo(shown, visit, "/mcp") ?? { ...viewOf(shown, "mcp", visit.viewer, body), islands: ["agent-code.js"] }
+      );
     },
   };
 }
@@ -165,7 +170,7 @@ function aboutPage(context: DescribeNeeds): Page {
       );
       const showsProof = proof.since !== undefined;
       const body = <AboutTab shown={shown} versions={versions} days={days} showsProof={showsProof} />;
-      return movedTo(shown, visit, "/about") ?? viewOf(shown, "about", body);
+      return movedTo(shown, visit, "/about") ?? viewOf(shown, "about", visit.viewer, body);
     },
   };
 }
@@ -187,7 +192,7 @@ const titles: Readonly<Record<AgentTab, string>> = {
   about: ": about it",
 };
 
-function viewOf(shown: ShownAgent, tab: AgentTab, children: ComponentChildren): View {
+function viewOf(shown: ShownAgent, tab: AgentTab, viewer: Visit["viewer"], children: ComponentChildren): View {
   const { detail, handle } = shown;
   const price = detail.price_credits;
   const cost = price === 0 ? "free" : `${creditsOf(price)} = ${usdcOf(price)} a run`;
@@ -200,7 +205,7 @@ function viewOf(shown: ShownAgent, tab: AgentTab, children: ComponentChildren): 
     isPublic: tab !== "try",
     alternates: [{ type: "text/markdown", href: `/${detail.agent}.md` }],
     body: (
-      <AgentPage shown={shown} tab={tab}>
+      <AgentPage shown={shown} tab={tab} viewer={viewer}>
         {children}
       </AgentPage>
     ),

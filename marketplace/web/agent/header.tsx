@@ -9,6 +9,7 @@ import { Money } from "../../../shared/page/money.tsx";
 import { Crumbs, Tabs } from "../../../shared/page/tabs.tsx";
 import { Time } from "../../../shared/page/time.tsx";
 import { figuresDays } from "../../agents/count-runs.ts";
+import type { Viewer } from "../viewer.ts";
 import { connectorIcon } from "./connector-icon.ts";
 import { Networks } from "./networks.tsx";
 import type { ShownAgent } from "./shown-agent.ts";
@@ -16,10 +17,10 @@ import type { ShownAgent } from "./shown-agent.ts";
 export type AgentTab = "try" | "api" | "mcp" | "about";
 
 /** What every tab of an agent's page begins with: what it is, what it costs, whether it works. */
-export function AgentPage({ shown, tab, children }: AgentPageProps) {
+export function AgentPage({ shown, tab, viewer, children }: AgentPageProps) {
   const { detail, handle, slug } = shown;
   return (
-    <div class="wrap page stack stack-6">
+    <div class="wrap page stack stack-6" id="agent" data-account={viewer?.account?.id}>
       <div>
         <div class="page-head">
           <Crumbs
@@ -71,6 +72,7 @@ export function AgentPage({ shown, tab, children }: AgentPageProps) {
 interface AgentPageProps {
   readonly shown: ShownAgent;
   readonly tab: AgentTab;
+  readonly viewer: Viewer | undefined;
   readonly children: ComponentChildren;
 }
 

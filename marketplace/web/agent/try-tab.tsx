@@ -35,7 +35,6 @@ export function TryTab({ tried }: { tried: Tried }) {
         data-price={price}
         data-pay-url={detail.per_call ? `/api/agent/${detail.agent}` : undefined}
         data-settles-first={agent.version.permanent ? "" : undefined}
-        data-signed-in={tried.viewer?.account ? "" : undefined}
         data-origin={publicUrl}
         data-explorer={tried.explorer}
       >

@@ -1,3 +1,4 @@
+import { accountHere, ownName } from "./agent/account-here.ts";
 import { followCode, keepTried, writeIntoCode } from "./agent/code.ts";
 import { findAnswer } from "./agent/last-answer.ts";
 import { Outcome } from "./agent/outcome.ts";
@@ -15,7 +16,8 @@ const form = byId<HTMLFormElement>("run");
 if (form) start(form);
 
 function start(form: HTMLFormElement): void {
-  const { agent = "", payUrl = "", settlesFirst, signedIn } = form.dataset;
+  const { agent = "", payUrl = "", settlesFirst } = form.dataset;
+  const isSignedIn = accountHere() !== undefined;
   const outcome = new Outcome(agent, settlesFirst !== undefined);
   const price = new Price(form);
   const panel = new WalletPanel(form);
@@ -55,7 +57,7 @@ function start(form: HTMLFormElement): void {
     const method = chosenPaymentMethod(form);
     if (method === "wallet") return pay();
     const isPaid = price.credits > 0;
-    if (signedIn !== undefined && !(isPaid && method === "terminal")) void press(() => runWithCredits(paying));
+    if (isSignedIn && !(isPaid && method === "terminal")) void press(() => runWithCredits(paying));
     else if (!isPaid && payUrl) void press(() => runFree(form, payUrl, outcome));
     else showWayToPay(form);
   });
@@ -68,13 +70,15 @@ function start(form: HTMLFormElement): void {
   };
   form.querySelector("[data-run=wallet]")?.addEventListener("click", pay);
 
-  goOn(paying, { isSignedIn: signedIn !== undefined, refresh });
+  goOn(paying, { isSignedIn, refresh });
 }
 
 /** Goes on with what was under way when the page was left, or shows after a reload what was run. */
 function goOn(paying: Paying, { isSignedIn, refresh }: { isSignedIn: boolean; refresh: () => void }): void {
   const { form, agent, outcome } = paying;
-  const { payment, run } = findKept(agent);
+  // A wallet belongs to no account: its payment goes on whoever is signed in.
+  const { payment } = findKept(agent);
+  const run = isSignedIn ? findKept(ownName(agent)).run : undefined;
   const answer = isReload() ? findAnswer(agent) : undefined;
   if (payment || run) {
     writeInput(form, (payment ?? run)?.input ?? {});
@@ -82,7 +86,7 @@ function goOn(paying: Paying, { isSignedIn, refresh }: { isSignedIn: boolean; re
   }
   if (answer) outcome.show(answer);
   if (payment) paying.press(() => resume(paying, payment));
-  else if (run && isSignedIn) paying.press(() => finishRun(paying, run, true));
+  else if (run) paying.press(() => finishRun(paying, run, true));
 }
 
 function onReset(reset: () => void): void {

@@ -1,6 +1,7 @@
 import { type LiteralLanguage, objectLiteral } from "../../../../shared/page/literals.ts";
 import { el } from "../dom/elements.ts";
 import type { InputValues } from "../dom/fields.ts";
+import { ownName } from "./account-here.ts";
 
 /** Writes the input into every program that is shown, as text. */
 export function writeIntoCode(values: Readonly<InputValues>): void {
@@ -42,4 +43,4 @@ export function lastTried(agent: string): InputValues | undefined {
   }
 }
 
-const triedKey = (agent: string) => `tried ${agent}`;
+const triedKey = (agent: string) => `tried ${ownName(agent)}`;

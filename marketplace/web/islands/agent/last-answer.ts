@@ -1,3 +1,4 @@
+import { ownName } from "./account-here.ts";
 import type { Answer } from "./result.ts";
 
 /** Keeps the last answer in the tab, so that a reload of the page shows it again. One that is too large is not kept. */
@@ -25,4 +26,4 @@ function forgetAnswer(agent: string): void {
   }
 }
 
-const keyOf = (agent: string) => `answer ${agent}`;
+const keyOf = (agent: string) => `answer ${ownName(agent)}`;

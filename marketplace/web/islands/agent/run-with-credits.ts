@@ -4,6 +4,7 @@ import { readInput, showFieldError } from "../dom/fields.ts";
 import { errorOf, jsonOf } from "../payment/answer.ts";
 import { findKept, forget, type KeptRun, keep } from "../payment/kept.ts";
 import { creditsOf } from "../payment/money.ts";
+import { ownName } from "./account-here.ts";
 import type { Outcome } from "./outcome.ts";
 import type { Price } from "./price.ts";
 import type { Output } from "./result.ts";
@@ -18,12 +19,12 @@ export interface Running {
 /** Runs with the account's credits, at the price shown or not at all. A run whose end is not known yet comes first. */
 export async function runWithCredits(running: Running): Promise<void> {
   const { form, agent, price } = running;
-  const { run: open } = findKept(agent);
+  const { run: open } = findKept(ownName(agent));
   if (open) return finishRun(running, open, true);
   const input = readInput(form);
   const body = JSON.stringify({ agent, input, max_credits: price.credits });
   const run = { name: `page-${crypto.randomUUID()}`, body, input };
-  keep(agent, { run });
+  keep(ownName(agent), { run });
   await finishRun(running, run, false);
 }
 
@@ -40,7 +41,7 @@ export async function finishRun(running: Running, run: KeptRun, isResumed: boole
     if (answer && isAboutRun(answer, mayRun)) {
       if (await mayEndOtherwise(answer))
         return outcome.tell("maybe", "Not known yet", `${errorOf(answer.status, answer.body)} ${reload}`);
-      forget(agent, "run");
+      forget(ownName(agent), "run");
       return await conclude(running, answer, { ms: performance.now() - startedAt, isAgain: isResumed });
     }
     if (answer && (answer.status === 401 || answer.status === 403)) {

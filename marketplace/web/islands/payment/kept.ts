@@ -3,7 +3,7 @@ import type { InputValues } from "../dom/fields.ts";
 /*
  * What is kept until its answer is here, so that a reload loses nothing that was paid for. It lies in the tab's own storage, which ends
  * with the tab and which no other origin reads. A kept payment moves no more money than its payer agreed to, to its creator, once.
- * `bought` names what it is for: an agent, a product, or the credits of an account.
+ * `bought` names what it is for: an agent, an agent's run with the credits of an account, a product, or the credits of an account.
  */
 
 /** A payment that was signed, and what it pays for. */
