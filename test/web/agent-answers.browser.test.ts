@@ -1,5 +1,7 @@
 import type { Page, Route } from "playwright-core";
 import { afterEach, expect } from "vitest";
+import { demoAgents } from "../../infra/dev/demo-agents.ts";
+import { publishAgent } from "../../marketplace/agents/publish.ts";
 import { expectAccessible, open } from "./browser.ts";
 import { announcePoorWallet, type PaidSite, signInWith, test } from "./paid-site.ts";
 
@@ -233,5 +235,32 @@ test("a payment under way goes on when its payer signs in meanwhile", async () =
   await runAgain(page).click();
   await resultOf(page).getByText("Paid 0.05 USDC").waitFor();
   expect(before - (await site.usdcOf("evm"))).toBe(price);
+  await close();
+});
+
+test("a run with credits that never arrived is not run after a reload at a price that rose meanwhile, until its sender agrees", async () => {
+  const { page, close } = await atAgent(100n);
+  await page.route("**/api/account/run", (route) => route.abort());
+  await textOf(page).fill("At five credits.");
+  await runWithCredits(page);
+  await resultOf(page).getByText("not answered; asked for again by the same name").waitFor();
+  const { summarizer } = demoAgents({ demoService: site.model.url, demoTools: site.model.url });
+  const raised = { ...(summarizer as object), price_credits: 8 };
+  await publishAgent(site.context, site.market.creator, "summarizer", raised);
+  try {
+    await page.unroute("**/api/account/run");
+    let posts = 0;
+    page.on("request", (request) => (posts += request.url().endsWith("/api/account/run") ? 1 : 0));
+    await page.reload();
+    await resultOf(page).getByText("The price rose from 5 to 8 credits").waitFor();
+    expect(await resultOf(page).textContent()).toContain("Nothing was charged. Press Run to agree");
+    expect(posts).toBe(1);
+    await page.locator("#by-credits").check({ force: true });
+    await page.getByRole("button", { name: /^Run 8 credits/ }).click();
+    await resultOf(page).getByText("Paid 8 credits. 92 credits left.").waitFor();
+    expect(await textOf(page).inputValue()).toBe("At five credits.");
+  } finally {
+    await publishAgent(site.context, site.market.creator, "summarizer", summarizer as object);
+  }
   await close();
 });

@@ -21,11 +21,11 @@ export class Price {
     if (!dialog || !said) return false;
     said.textContent = `The price rose from ${this.credits} to ${creditsOf(credits)}`;
     const agrees = await answerOf(dialog);
-    if (agrees) this.#show(credits);
+    if (agrees) this.show(credits);
     return agrees;
   }
 
-  #show(credits: number): void {
+  show(credits: number): void {
     this.#form.dataset.price = String(credits);
     const asked = this.#form.elements.namedItem("max_credits");
     if (asked instanceof HTMLInputElement) asked.value = String(credits);

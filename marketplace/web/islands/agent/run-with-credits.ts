@@ -42,7 +42,7 @@ export async function finishRun(running: Running, run: KeptRun, isResumed: boole
       if (await mayEndOtherwise(answer))
         return outcome.tell("maybe", "Not known yet", `${errorOf(answer.status, answer.body)} ${reload}`);
       forget(ownName(agent), "run");
-      return await conclude(running, answer, { ms: performance.now() - startedAt, isAgain: isResumed });
+      return await conclude(running, answer, { run, ms: performance.now() - startedAt, isAgain: isResumed });
     }
     if (answer && (answer.status === 401 || answer.status === 403)) {
       return outcome.tell("maybe", errorOf(answer.status, answer.body), `It may have run before. ${reload}`);
@@ -88,12 +88,14 @@ async function post({ name, body }: KeptRun): Promise<Posted | undefined> {
 async function conclude(
   running: Running,
   { status, body }: Posted,
-  { ms, isAgain }: { ms: number; isAgain: boolean },
+  { run, ms, isAgain }: { run: KeptRun; ms: number; isAgain: boolean },
 ): Promise<void> {
   const { outcome, price, form } = running;
   const error = errorOf(status, body);
   const { credits_required: required, credits_remaining: left } = body;
   if (status === 402 && body.limit_source === "request") {
+    // It is another press, or none, that asked for the answer: the run was agreed to at the price of its own press.
+    if (isAgain) return tellRise(running, run, Number(required));
     if (await price.agreedTo(Number(required))) return runWithCredits(running);
     return outcome.tell("info", "Not run", "You did not agree to the new price. Nothing was charged.");
   }
@@ -112,6 +114,14 @@ async function conclude(
   if (status === 200) return outcome.tell("bad", "The agent failed", `“${error}” Nothing was charged.`);
   outcome.tell("warn", error, "Nothing was charged.");
   showFieldError(form, body.field, error);
+}
+
+/** Shows the new price, for the next press to agree to. */
+function tellRise({ outcome, price }: Running, { body }: KeptRun, credits: number): void {
+  const { max_credits: agreed } = JSON.parse(body) as { max_credits: number };
+  price.show(credits);
+  const title = `The price rose from ${agreed} to ${creditsOf(credits)}`;
+  outcome.tell("info", title, "Nothing was charged. Press Run to agree to the new price.");
 }
 
 function showBalance(left: number, price: number): void {
