@@ -264,3 +264,33 @@ test("a run with credits that never arrived is not run after a reload at a price
   }
   await close();
 });
+
+/** Who has no wallet that can be paid sells nothing per call. */
+async function sellPerCall(isSold: boolean): Promise<void> {
+  const states = isSold ? ["unpayable", "checked"] : ["checked", "unpayable"];
+  const update = "update payout_wallets set state = $3 where account_id = $1 and state = $2";
+  await site.context.db.query(update, [site.market.creator.id, ...states]);
+}
+
+test("a payment under way fetches its result although the agent is no longer sold per call", async () => {
+  const { page, close } = await atAgent();
+  const before = await site.usdcOf("evm");
+  site.model.injectFault({ delayMs: 600_000 });
+  await payOnBase(page);
+  await page.locator("#payment").getByText("running", { exact: true }).waitFor();
+  await sellPerCall(false);
+  try {
+    const posted: string[] = [];
+    page.on("request", (request) => request.method() === "POST" && posted.push(new URL(request.url()).pathname));
+    await page.reload();
+    expect(await page.getByRole("button", { name: /Pay and run/ }).count()).toBe(0);
+    expect(await page.locator("#by-wallet").count()).toBe(0);
+    site.model.answerHeld();
+    await resultOf(page).getByText("Paid 0.05 USDC").waitFor();
+    expect(posted).not.toContain(site.summarizer);
+    expect(before - (await site.usdcOf("evm"))).toBe(price);
+  } finally {
+    await sellPerCall(true);
+  }
+  await close();
+});

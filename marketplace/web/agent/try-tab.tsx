@@ -33,7 +33,8 @@ export function TryTab({ tried }: { tried: Tried }) {
         id="run"
         data-agent={detail.agent}
         data-price={price}
-        data-pay-url={detail.per_call ? `/api/agent/${detail.agent}` : undefined}
+        data-pay-url={`/api/agent/${detail.agent}`}
+        data-per-call={detail.per_call ? "" : undefined}
         data-settles-first={agent.version.permanent ? "" : undefined}
         data-origin={publicUrl}
         data-explorer={tried.explorer}

@@ -16,7 +16,7 @@ const form = byId<HTMLFormElement>("run");
 if (form) start(form);
 
 function start(form: HTMLFormElement): void {
-  const { agent = "", payUrl = "", settlesFirst } = form.dataset;
+  const { agent = "", payUrl = "", perCall, settlesFirst } = form.dataset;
   const isSignedIn = accountHere() !== undefined;
   const outcome = new Outcome(agent, settlesFirst !== undefined);
   const price = new Price(form);
@@ -58,7 +58,7 @@ function start(form: HTMLFormElement): void {
     if (method === "wallet") return pay();
     const isPaid = price.credits > 0;
     if (isSignedIn && !(isPaid && method === "terminal")) void press(() => runWithCredits(paying));
-    else if (!isPaid && payUrl) void press(() => runFree(form, payUrl, outcome));
+    else if (!isPaid && perCall !== undefined) void press(() => runFree(form, payUrl, outcome));
     else showWayToPay(form);
   });
   const pay = () => {
