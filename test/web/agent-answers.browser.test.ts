@@ -294,3 +294,40 @@ test("a payment under way fetches its result although the agent is no longer sol
   }
   await close();
 });
+
+test.each([
+  ["known to be charged", { charged: true }],
+  ["not known to be charged, of a payment that is settled", {}],
+])(
+  "wrong input of an owed run, %s, is told at its field, and the corrected input is run without another payment",
+  async (_, charge) => {
+    const { page, close } = await atAgent();
+    const before = await site.usdcOf("evm");
+    await answerPaid(page, 500, failed);
+    await payOnBase(page);
+    await runAgain(page).waitFor();
+    await page.unroute("**/api/agent/**");
+    let posts = 0;
+    page.on("request", (request) => (posts += request.url().includes("/api/agent/") ? 1 : 0));
+    await textOf(page).fill("");
+    await runAgain(page).click();
+    expect(await textOf(page).evaluate((area) => area.matches(":focus:invalid"))).toBe(true);
+    expect(posts).toBe(0);
+    await textOf(page).fill("Refused by the service.");
+    const error = '"text" must have at most 10 characters.';
+    await answerPaid(page, 422, { error, field: "text", ...charge });
+    const settled = { network: "eip155:84532", state: "settled", ran: false, delivered: false, settled_at: null };
+    await page.route("**/api/payments?*", (route) => route.fulfill({ json: settled }));
+    await runAgain(page).click();
+    await page.locator("#in-text-error").getByText(error).waitFor();
+    expect(await textOf(page).getAttribute("aria-invalid")).toBe("true");
+    await page.unroute("**/api/agent/**");
+    await page.unroute("**/api/payments?*");
+    await textOf(page).fill("Corrected.");
+    const [request] = await Promise.all([page.waitForRequest("**/api/agent/**"), runAgain(page).click()]);
+    expect(request.postDataJSON()).toMatchObject({ text: "Corrected." });
+    await resultOf(page).getByText("Paid 0.05 USDC").waitFor();
+    expect(before - (await site.usdcOf("evm"))).toBe(price);
+    await close();
+  },
+);

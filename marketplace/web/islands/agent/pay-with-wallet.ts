@@ -43,6 +43,7 @@ export async function payAndRun(paying: Paying, wallet: Wallet, network: string)
 /** Posts a kept payment again; one whose run failed buys a run of what the form says now, which is kept then. */
 async function deliverAgain(paying: Paying, { isOwed, ...kept }: KeptPayment): Promise<void> {
   if (!isOwed) return deliver(paying, kept, true);
+  if (!paying.form.reportValidity()) return;
   const input = readInput(paying.form);
   const anew = { ...kept, input, body: JSON.stringify(input) };
   keep(paying.agent, { payment: anew });
@@ -88,14 +89,16 @@ async function conclude(paying: Paying, kept: KeptPayment, delivered: Delivered)
       return closePayment(ended);
     case "owed":
       keep(agent, { payment: { ...kept, isOwed: true } });
-      return outcome.tell("bad", error, advice, askAgainButton(paying, kept, runAgain));
+      outcome.tell("bad", error, advice, askAgainButton(paying, kept, runAgain));
+      break;
     case "gone":
       return outcome.tell("bad", error, advice);
     case "used":
       return outcome.tell("bad", "This payment was used already", usedSaid(kept, error));
     case "open": {
       const said = `${withoutCode(error)} Do not pay again: this page keeps the payment.`;
-      return outcome.tell("maybe", "This payment is not over", said, askAgainButton(paying, kept, "Ask again"));
+      outcome.tell("maybe", "This payment is not over", said, askAgainButton(paying, kept, "Ask again"));
+      break;
     }
     case "refused":
       return outcome.tell("bad", "The payment was refused", `${withoutCode(error)} Nothing was charged.`);
@@ -103,8 +106,9 @@ async function conclude(paying: Paying, kept: KeptPayment, delivered: Delivered)
       return outcome.tell("bad", "The agent failed", `“${error}” Nothing was charged.`);
     case "rejected":
       outcome.tell("warn", error, "Nothing was charged.");
-      showFieldError(paying.form, body.field, error);
   }
+  // Of wrong input; what it was posted with may have been charged before.
+  showFieldError(paying.form, body.field, error);
 }
 
 function askAgainButton(paying: Paying, kept: KeptPayment, text: string): HTMLElement {

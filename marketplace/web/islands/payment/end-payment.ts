@@ -29,7 +29,8 @@ export async function endPayment({ bought, kept, delivered, hasResult, view }: E
     const progress = await delivered.watch.last();
     if (!isOver(progress)) {
       view.payment(kept, progress);
-      return "open";
+      // Only what it was posted with is wrong: it buys a run of something else.
+      return progress?.state === "settled" && delivered.body.field !== undefined ? "owed" : "open";
     }
   }
   forget(bought, "payment");
