@@ -156,6 +156,16 @@ test("where the service is not reached when the workbench asks for its price, th
   await close();
 });
 
+test("a drawing that is paid for is shown although the page does not learn how its payment went", async () => {
+  const { page, pressPay, spent, close } = await openBench();
+  // Never answered.
+  await page.route("**/api/payments?*", () => {});
+  await pressPay();
+  await page.getByText(/Traced in .* for 0.01 USDC/).waitFor();
+  expect(await spent()).toBe(10_000n);
+  await close();
+});
+
 test("another press while a wallet's drawing is being made posts the payment no second time", async () => {
   const { page, pressPay, spent, close } = await openBench();
   let posts = 0;
