@@ -32,7 +32,9 @@ const requirementsV1 = z
     mimeType: z.string().optional(),
     outputSchema: anyObject
       .nullish()
-      .describe("Lists the resource in the catalog, unless `input.discoverable` is false."),
+      .describe(
+        "Lists the resource in the catalog if its own quote says so as well, unless `input.discoverable` is false.",
+      ),
   })
   .meta({ id: "PaymentRequirementsV1" });
 
@@ -64,7 +66,9 @@ const payloadV2 = z
     resource: resource.optional(),
     extensions: anyObject
       .optional()
-      .describe("`bazaar` lists the resource in the catalog once the payment has settled."),
+      .describe(
+        "`bazaar` lists the resource in the catalog once the payment has settled, if its own quote declares it as well.",
+      ),
   })
   .meta({ id: "PaymentPayload" });
 

@@ -98,16 +98,18 @@ export class Catalog {
     return requirementsFor(required, listing.requirements) ? undefined : permanent("the listing is of other wallets");
   }
 
-  /** What the resource says of itself goes before what its payer said; without a probe there is only the latter. */
+  /**
+   * What the resource says of itself, and nothing of what its payer said: anybody can pay a wallet in a stranger's name. Without a probe
+   * there is only the latter.
+   */
   #listingOf(request: ListingRequest, required: PaymentRequired | undefined): Listing | Problem {
     if (!required) return { ...request, stillAccepted: undefined };
     const requirements = requirementsFor(required, request.requirements);
     if (!requirements) return permanent("the resource does not name this wallet");
-    const { declaration } = request;
-    const own =
-      required.announcement && readAnnouncement({ ...required.announcement, url: declaration.probeUrl }, this.#needs);
-    if (own && "rejectedReason" in own) return permanent(own.rejectedReason);
-    return { ...request, declaration: own ?? declaration, requirements, stillAccepted: required.accepts };
+    if (!required.announcement) return permanent("its quote does not agree to be listed");
+    const declaration = readAnnouncement({ ...required.announcement, url: request.declaration.probeUrl }, this.#needs);
+    if ("rejectedReason" in declaration) return permanent(declaration.rejectedReason);
+    return { ...request, declaration, requirements, stillAccepted: required.accepts };
   }
 }
 

@@ -2,13 +2,13 @@ import { createTestClient, http } from "viem";
 import { expect } from "vitest";
 import { turningToken } from "../../infra/local-evm/artifacts.ts";
 import { connect, type Database } from "../../shared/postgres.ts";
-import { bazaar, eventually } from "../support/discovery.ts";
+import { announcing, bazaar, eventually } from "../support/discovery.ts";
 import { type EvmSetting, untilOddBlock } from "../support/evm-facilitator.ts";
 import { type Buyer, newBuyer, paymentBody, requirementsOf } from "../support/evm-payments.ts";
 import { callsTo } from "../support/facilitator.ts";
 import { chainTest } from "../support/fixtures.ts";
 import { lapseAll } from "../support/lapse.ts";
-import { type PaidResource, quoteV2, startPaidResource } from "../support/paid-resource.ts";
+import { type PaidResource, startPaidResource } from "../support/paid-resource.ts";
 import { Service } from "../support/service.ts";
 import { statements } from "../support/statements.ts";
 
@@ -51,7 +51,7 @@ async function paymentFor(
   const body = await paymentBody(buyer, terms);
   const resource = { url: server.url + path, description: "Weather" };
   const payment = { ...body, paymentPayload: { ...body.paymentPayload, resource, extensions: { bazaar: bazaar() } } };
-  return { payment, quote: quoteV2([requirementsOf(terms)]) };
+  return { payment, quote: announcing([requirementsOf(terms)]) };
 }
 
 const waiting = async () => Number((await db.query("select count(*) from discovery_offers")).rows[0].count);

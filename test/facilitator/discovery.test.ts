@@ -3,10 +3,10 @@ import { extractDiscoveryInfo, withBazaar } from "@x402/extensions/bazaar";
 import { parseEther } from "viem";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { beforeEach, describe, expect, test } from "vitest";
-import { bazaar, eventually, reportIn, useDiscovery } from "../support/discovery.ts";
+import { announcing, bazaar, eventually, reportIn, useDiscovery } from "../support/discovery.ts";
 import { asV1, newBuyer, paymentBody, requirementsOf } from "../support/evm-payments.ts";
 import { startFacilitator } from "../support/facilitator.ts";
-import { quoteV1, quoteV2 } from "../support/paid-resource.ts";
+import { quoteV1 } from "../support/paid-resource.ts";
 import { freshDatabase } from "../support/postgres.ts";
 
 const catalog = useDiscovery();
@@ -14,7 +14,7 @@ const { paymentFor, settle, listing, listed, catalogCaughtUp } = catalog;
 
 describe("a resource that was paid for and asks to be listed", () => {
   test("is listed, in a form that both the current and the older clients read", async () => {
-    catalog.server.answer("/weather", quoteV2([requirementsOf(catalog.setting.terms)]));
+    catalog.server.answer("/weather", announcing([requirementsOf(catalog.setting.terms)]));
     const { headers } = await settle(await paymentFor("/weather?token=secret"));
     expect(reportIn(headers)).toEqual({ bazaar: { status: "processing" } });
     await eventually(() => listed("/weather")).toBeDefined();
@@ -47,7 +47,7 @@ describe("a resource that was paid for and asks to be listed", () => {
       return { ...terms, extra: { ...terms.extra, quoteId } };
     };
     for (const quoteId of ["quote-1", "quote-2"]) {
-      catalog.server.answer("/quoted", quoteV2([quoted(quoteId)]));
+      catalog.server.answer("/quoted", announcing([quoted(quoteId)]));
       const terms = { "paymentRequirements.extra.quoteId": quoteId, "paymentPayload.accepted.extra.quoteId": quoteId };
       await settle(await paymentFor("/quoted", terms));
       await catalogCaughtUp();
@@ -103,7 +103,7 @@ describe("a resource that was paid for and asks to be listed", () => {
       info: { input: { ...bazaar().info.input, pathParams: { name: city } } },
     });
     for (const city of ["paris", "rome"]) {
-      catalog.server.answer(`/city/${city}`, quoteV2([requirementsOf(catalog.setting.terms)]));
+      catalog.server.answer(`/city/${city}`, announcing([requirementsOf(catalog.setting.terms)], {}, template(city)));
       await settle(await paymentFor(`/city/${city}`, { "paymentPayload.extensions.bazaar": template(city) }));
       await eventually(() => listed("/city/:name")).toBeDefined();
     }
@@ -117,7 +117,8 @@ describe("a resource that was paid for and asks to be listed", () => {
       input: { type: "mcp", toolName: "forecast", inputSchema: { type: "object" }, transport: "streamable-http" },
     };
     catalog.server.answer("/mcp", (response) => {
-      const structuredContent = { x402Version: 2, accepts: [requirementsOf(catalog.setting.terms)] };
+      const extensions = { bazaar: { ...bazaar(), info } };
+      const structuredContent = { x402Version: 2, accepts: [requirementsOf(catalog.setting.terms)], extensions };
       const result = { isError: true, structuredContent, content: [] };
       response.end(`event: message\ndata: ${JSON.stringify({ jsonrpc: "2.0", id: 1, result })}\n\n`);
     });
@@ -132,10 +133,7 @@ describe("a resource that was paid for and asks to be listed", () => {
     const price = { ...requirementsOf(catalog.setting.terms), amount: "20000" };
     catalog.server.answer(
       "/own",
-      quoteV2([price], {
-        resource: { url: "https://elsewhere.example.com", description: "The truth", serviceName: "Own" },
-        extensions: { bazaar: own },
-      }),
+      announcing([price], { url: "https://elsewhere.example.com", description: "The truth", serviceName: "Own" }, own),
     );
     await settle(
       await paymentFor("/own", {
@@ -154,11 +152,11 @@ describe("a resource that was paid for and asks to be listed", () => {
   test("keeps one way to pay per scheme, network, asset and wallet, and drops what it no longer takes", async () => {
     const [first, second] = [catalog.setting.terms, { ...catalog.setting.terms, payTo: newBuyer().address }];
     const dearer = { ...second, amount: "30000" };
-    catalog.server.answer("/two", quoteV2([requirementsOf(first), requirementsOf(second)]));
+    catalog.server.answer("/two", announcing([requirementsOf(first), requirementsOf(second)]));
     await settle(await paymentFor("/two", {}, first));
     await settle(await paymentFor("/two", {}, second));
     await eventually(async () => (await listed("/two"))?.accepts.length).toBe(2);
-    catalog.server.answer("/two", quoteV2([requirementsOf(dearer)]));
+    catalog.server.answer("/two", announcing([requirementsOf(dearer)]));
     await settle(await paymentFor("/two", {}, dearer));
     await eventually(async () => (await listed("/two")).accepts).toEqual([requirementsOf(dearer)]);
     expect((await listing("?limit=100")).items).toHaveLength(1);
@@ -167,7 +165,7 @@ describe("a resource that was paid for and asks to be listed", () => {
 
 describe("nothing is listed", () => {
   test("for a payment that was only verified, or that failed to settle", async () => {
-    catalog.server.answer("/unpaid", quoteV2([requirementsOf(catalog.setting.terms)]));
+    catalog.server.answer("/unpaid", announcing([requirementsOf(catalog.setting.terms)]));
     expect((await catalog.facilitator.verify(await paymentFor("/unpaid"))).body.isValid).toBe(true);
     const poor = await paymentFor("/unpaid");
     poor.paymentPayload.payload.signature = `0x${"11".repeat(65)}`;
@@ -177,7 +175,7 @@ describe("nothing is listed", () => {
   });
 
   test("for a payment that does not ask for it", async () => {
-    catalog.server.answer("/quiet", quoteV2([requirementsOf(catalog.setting.terms)]));
+    catalog.server.answer("/quiet", announcing([requirementsOf(catalog.setting.terms)]));
     const { headers } = await settle(await paymentFor("/quiet", { "paymentPayload.extensions": undefined }));
     expect(headers.has("extension-responses")).toBe(false);
     await catalogCaughtUp();
@@ -193,7 +191,10 @@ describe("asking for the list", () => {
       ["Chess", "Plays chess with you"],
     ].entries()) {
       const terms = { ...catalog.setting.terms, payTo: `0x${String(index + 1).repeat(40)}` };
-      catalog.server.answer(`/catalog-${index}`, quoteV2([requirementsOf(terms)]));
+      catalog.server.answer(
+        `/catalog-${index}`,
+        announcing([requirementsOf(terms)], { serviceName: name, description }),
+      );
       await settle(
         await paymentFor(
           `/catalog-${index}`,

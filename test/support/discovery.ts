@@ -5,7 +5,7 @@ import { edited } from "./edit.ts";
 import { type EvmSetting, evmSetting } from "./evm-facilitator.ts";
 import { type Buyer, newBuyer, paymentBody, requirementsOf } from "./evm-payments.ts";
 import { type RunningFacilitator, startFacilitator } from "./facilitator.ts";
-import { type PaidResource, quoteV2, startPaidResource } from "./paid-resource.ts";
+import { type Answerer, type PaidResource, quoteV2, startPaidResource } from "./paid-resource.ts";
 
 /** A daemon on a real chain that lists servers of this machine, a resource server to be paid, and an empty catalog before each test. */
 export function useDiscovery(): DiscoverySetting {
@@ -47,7 +47,7 @@ class DiscoverySetting {
   paymentFor = async (path: string, changes: Record<string, unknown> = {}, terms = this.setting.terms) => {
     const body = await paymentBody(this.buyer, terms);
     const extensions: Record<string, unknown> = { bazaar: bazaar() };
-    const resource = { url: `${this.server.url}${path}`, description: "Weather", mimeType: "application/json" };
+    const resource = { url: `${this.server.url}${path}`, ...words };
     return edited(
       { ...body, paymentPayload: { ...body.paymentPayload, extensions } },
       { "paymentPayload.resource": resource, ...changes },
@@ -71,10 +71,21 @@ class DiscoverySetting {
   catalogCaughtUp = async () => {
     const path = `/sentinel-${Math.random()}`;
     const terms = { ...this.setting.terms, payTo: newBuyer().address };
-    this.server.answer(path, quoteV2([requirementsOf(terms)]));
+    this.server.answer(path, announcing([requirementsOf(terms)]));
     await this.settle(await this.paymentFor(path, {}, terms));
     await eventually(() => this.listed(path)).toBeDefined();
   };
+}
+
+const words = { description: "Weather", mimeType: "application/json" };
+
+/** The 402 of a resource that agrees to be listed, in these words. */
+export function announcing(
+  accepts: readonly object[],
+  about: object = words,
+  declaration: unknown = bazaar(),
+): Answerer {
+  return quoteV2(accepts, { resource: about, extensions: { bazaar: declaration } });
 }
 
 export function bazaar(method = "GET") {

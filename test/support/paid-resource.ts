@@ -22,7 +22,7 @@ export async function startPaidResource(): Promise<PaidResource> {
   };
 }
 
-type Answerer = (response: ServerResponse, request: IncomingMessage) => void;
+export type Answerer = (response: ServerResponse, request: IncomingMessage) => void;
 
 export interface PaidResource {
   readonly url: string;
