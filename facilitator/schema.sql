@@ -139,6 +139,7 @@ create table discovery_offers (
   attempts smallint default 0 not null,
   offered_at timestamp with time zone default now() not null,
   lease_until timestamp with time zone default now() not null,
+  seller text,
   constraint discovery_offers_pkey PRIMARY KEY (digest)
 );
 
@@ -385,6 +386,8 @@ CREATE INDEX discovery_accepts_announced ON public.discovery_accepts USING btree
 CREATE INDEX discovery_accepts_wallet ON public.discovery_accepts USING btree (pay_to);
 
 CREATE INDEX discovery_offers_due ON public.discovery_offers USING btree (lease_until);
+
+CREATE INDEX discovery_offers_seller ON public.discovery_offers USING btree (seller);
 
 CREATE INDEX discovery_resources_price ON public.discovery_resources USING btree (price_atomic, key);
 

@@ -85,8 +85,19 @@ export class Catalog {
     if ("problem" in listing) return listing;
     const objection = fetchUnpaid && (await this.#objection(fetchUnpaid, listing));
     if (objection) return objection;
-    const problem = (await this.#schemas.check(listing.declaration.bazaar)) ?? (await this.#store.put(listing));
+    const misfit = await this.#checkSchema(listing);
+    if (misfit) return misfit;
+    const problem = await this.#store.put(listing);
     return problem === undefined ? undefined : permanent(problem);
+  }
+
+  /** A schema that takes too much keeps all others waiting, so its seller does that once an hour. */
+  async #checkSchema(listing: Listing): Promise<Problem | undefined> {
+    const checked = await this.#schemas.check(listing.declaration.bazaar, () => this.#store.isPutOff(listing));
+    if (checked === "fits") return undefined;
+    if (checked === "left out") return transient("another schema of this wallet on this host took too much to check");
+    if (checked === "takes too much") await this.#store.putOff(listing);
+    return permanent(checked === "takes too much" ? `bazaar.schema ${checked} to check` : checked.misfit);
   }
 
   /** On a host of many sellers each path answers for itself only: the path a template began with must agree too. */

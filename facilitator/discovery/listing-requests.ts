@@ -7,8 +7,8 @@ import { type Declaration, digestOf, readAnnouncement } from "./validate.ts";
 const requestLengthMax = 32_768;
 const attemptsMax = 5;
 const ageMax = "1 day";
-/** Longer than an attempt takes; the next one waits longer. */
-const firstLeaseSeconds = 20;
+/** Longer than an attempt takes, its wait for the schemas of others included; the next one waits longer. */
+const firstLeaseSeconds = 60;
 
 /** A payment's wish to be listed once it has settled. */
 export interface ListingRequest {

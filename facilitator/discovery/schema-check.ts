@@ -3,8 +3,11 @@ import { createRequire } from "node:module";
 import { Worker } from "node:worker_threads";
 import type { Bazaar } from "./validate.ts";
 
-/** Of the clock on the wall: an honest schema takes milliseconds, and the machine may be busy with payments. */
-const timeoutMs = 3_000;
+/** Of the clock on the wall, from when the thread begins: an honest schema takes milliseconds, and the machine may be busy with payments. */
+const timeoutMs = 500;
+
+/** `left out`: its turn came when it was no longer to be checked. */
+export type SchemaVerdict = "fits" | "takes too much" | "left out" | { readonly misfit: string };
 
 /**
  * Does a declaration's `info` fit its `schema` (JSON Schema 2020-12)? Both are written by resource servers, and a schema of a few
@@ -14,9 +17,9 @@ export class SchemaChecker {
   #worker: Worker | undefined;
   #turn: Promise<unknown> = Promise.resolve();
 
-  /** What is wrong; undefined when it fits. One check at a time. */
-  check(bazaar: Bazaar): Promise<string | undefined> {
-    const checked = this.#turn.then(() => this.#ask(JSON.stringify(bazaar)));
+  /** One check at a time. `isLeftOut` is asked when its turn has come. */
+  check(bazaar: Bazaar, isLeftOut: () => Promise<boolean>): Promise<SchemaVerdict> {
+    const checked = this.#turn.then(async () => ((await isLeftOut()) ? "left out" : this.#ask(JSON.stringify(bazaar))));
     this.#turn = checked.catch(() => {});
     return checked;
   }
@@ -25,24 +28,32 @@ export class SchemaChecker {
     await this.#worker?.terminate();
   }
 
-  async #ask(bazaar: string): Promise<string | undefined> {
+  async #ask(bazaar: string): Promise<SchemaVerdict> {
     this.#worker ??= await this.#start();
     const worker = this.#worker;
     return new Promise((resolve) => {
-      const finish = (problem: string | null) => {
+      let timer: NodeJS.Timeout | undefined;
+      let isOver = false;
+      const finish = (verdict: SchemaVerdict) => {
+        isOver = true;
         clearTimeout(timer);
-        worker.off("message", finish).off("exit", fail);
-        resolve(problem ?? undefined);
+        worker.off("message", hear).off("exit", fail);
+        resolve(verdict);
       };
-      const fail = () => finish("bazaar.schema takes too much to check");
+      const fail = () => finish("takes too much");
       // Not waited for: a thread deep in native code ends when it comes back, and the next check has a new one.
       const giveUp = () => {
+        if (isOver) return;
         this.#worker = undefined;
         void worker.terminate();
         fail();
       };
-      const timer = setTimeout(giveUp, timeoutMs);
-      worker.once("message", finish).once("exit", fail);
+      const hear = (said: "begun" | SchemaVerdict) => {
+        if (said !== "begun") return finish(said);
+        // What it said while this thread was busy is heard before it is given up.
+        timer = setTimeout(() => setImmediate(giveUp), timeoutMs);
+      };
+      worker.on("message", hear).once("exit", fail);
       worker.postMessage(bazaar);
     });
   }
@@ -73,13 +84,15 @@ const program = `
   // Inlining references would make compiling, which cannot be interrupted, as long as a hostile schema likes.
   const options = { strict: false, validateFormats: false, addUsedSchema: false, inlineRefs: false, logger: false };
   parentPort.on("message", (bazaar) => {
+    parentPort.postMessage("begun");
     const { info, schema } = JSON.parse(bazaar);
     try {
       const ajv = new Ajv2020(options);
       const validate = ajv.compile(schema);
-      parentPort.postMessage(validate(info) ? null : "bazaar.info" + ajv.errorsText(validate.errors, { dataVar: "" }));
+      const misfit = () => ({ misfit: "bazaar.info" + ajv.errorsText(validate.errors, { dataVar: "" }) });
+      parentPort.postMessage(validate(info) ? "fits" : misfit());
     } catch (error) {
-      parentPort.postMessage("bazaar.schema: " + String(error.message).slice(0, 200));
+      parentPort.postMessage({ misfit: "bazaar.schema: " + String(error.message).slice(0, 200) });
     }
   });
   // The first schema is slow, and not by its own fault.

@@ -51,6 +51,26 @@ export class ListingStore {
     return rowCount === 1;
   }
 
+  /** Leaves the wallet no catalog operation on the host for an hour: its minute is yet to come. */
+  async putOff({ declaration, requirements }: ListingRequest): Promise<void> {
+    await this.#db.query({
+      name: "put-off-listings",
+      text: `
+        insert into discovery_budgets (pay_to, minute, used) values ($1, now() + interval '59 minutes', $2)
+        on conflict (pay_to) do update set minute = excluded.minute, used = excluded.used`,
+      values: [boundedBy(requirements.payTo, hostOf(declaration.resource)), operationsPerMinuteMax],
+    });
+  }
+
+  async isPutOff({ declaration, requirements }: ListingRequest): Promise<boolean> {
+    const { rowCount } = await this.#db.query({
+      name: "are-listings-put-off",
+      text: "select from discovery_budgets where pay_to = $1 and minute > now()",
+      values: [boundedBy(requirements.payTo, hostOf(declaration.resource))],
+    });
+    return rowCount !== 0;
+  }
+
   /** Another path of this listing's route template, where the listing began with other wallets than this one. */
   async pathOfOthers({ declaration, requirements }: Listing): Promise<string | undefined> {
     const { rows } = await this.#db.query(

@@ -29,6 +29,8 @@ import { roomForHolds } from "./0037-room-for-holds.ts";
 import { holdsTogether } from "./0038-holds-together.ts";
 import { roomForEnds } from "./0039-room-for-ends.ts";
 import { holdsOfOneMessage } from "./0040-holds-of-one-message.ts";
+import { listingRequestSellers } from "./0041-listing-request-sellers.ts";
+import { listingRequestsBySeller } from "./0042-listing-requests-by-seller.ts";
 
 /** Every step of the facilitator's schema, in order. A step that has shipped never changes. */
 export const migrations: readonly Migration[] = [
@@ -62,4 +64,6 @@ export const migrations: readonly Migration[] = [
   holdsTogether,
   roomForEnds,
   holdsOfOneMessage,
+  listingRequestSellers,
+  listingRequestsBySeller,
 ];

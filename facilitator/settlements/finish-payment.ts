@@ -5,6 +5,8 @@ import type { Claim, Outcome } from "../schemes/scheme.ts";
 
 /** Beyond so many, what else is paid for waits for its next payment to be listed. */
 const listingRequestsMax = 10_000;
+/** Of these, of one wallet on one host. */
+export const sellersRequestsMax = 100;
 
 /** The holder has not seen the end: once the lease is over, the reconciler looks for it. */
 export async function finishUnknown(db: Queryable, { id, token }: Claim, leaseSeconds: number): Promise<boolean> {
@@ -50,10 +52,13 @@ export async function finishPayments(db: Queryable, ended: readonly EndedPayment
           from held where p.id = held.id
         returning p.*, held.item, held.held_offer, held.held_digest, held.is_charged, held.took_ms
       ), offered as (
-        insert into discovery_offers (digest, offer)
-        select held_digest, held_offer from ended
+        insert into discovery_offers (digest, offer, seller)
+        select held_digest, held_offer, seller
+          from ended cross join lateral (
+                 select lower(pay_to) || ' ' || substring(held_offer from '"resource":"https?://([^/"]+)') as seller) as of_seller
          where state = 'settled' and held_offer is not null
            and $12 > (select count(*) from (select from discovery_offers limit $12) as waiting)
+           and $14 > (select count(*) from (select from discovery_offers o where o.seller = of_seller.seller limit $14) as its)
             on conflict do nothing
       ), charged as (
         insert into payer_failures (network, payer) select network, payer from ended where is_charged
@@ -79,6 +84,7 @@ export async function finishPayments(db: Queryable, ended: readonly EndedPayment
       ended.map(({ totalMs }) => Math.min(Math.max(0, totalMs), totalMsMax)),
       listingRequestsMax,
       ended.map(({ claim, outcome }) => (outcome.outcome === "failed" ? claim.transaction : undefined) ?? null),
+      sellersRequestsMax,
     ],
   });
   const finished = new Set(rows.map(({ item }) => Number(item)));

@@ -1,5 +1,7 @@
 import { declareDiscoveryExtension } from "@x402/extensions/bazaar";
 import { describe, expect, test } from "vitest";
+import { SchemaChecker } from "../../facilitator/discovery/schema-check.ts";
+import { sellersRequestsMax } from "../../facilitator/settlements/finish-payment.ts";
 import { announcing, bazaar, eventually, reportIn, useDiscovery } from "../support/discovery.ts";
 import { newBuyer, requirementsOf } from "../support/evm-payments.ts";
 import { startPaidResource } from "../support/paid-resource.ts";
@@ -55,6 +57,37 @@ describe("trouble with the catalog", () => {
     await catalogCaughtUp();
     expect(await listed("/evil")).toBeUndefined();
   });
+});
+
+test("after a schema that takes too much, its wallet has nothing checked on that host for an hour, and others have", async () => {
+  const { db } = catalog.facilitator.context;
+  const slow = { info: { input: { type: "http", method: "GET" } }, schema: doubling(30) };
+  const terms = { ...catalog.setting.terms, payTo: newBuyer().address };
+  catalog.server.answer("/slow", announcing([requirementsOf(terms)], {}, slow));
+  await settle(await paymentFor("/slow", { "paymentPayload.extensions.bazaar": slow }, terms));
+  await eventually(async () => (await db.query("select from discovery_offers")).rowCount).toBe(0);
+  catalog.server.answer("/after", announcing([requirementsOf(terms)]));
+  await settle(await paymentFor("/after", {}, terms));
+  await catalogCaughtUp();
+  await eventually(async () => (await db.query("select from discovery_offers where attempts = 1")).rowCount).toBe(1);
+  expect(catalog.server.requests).not.toContain("GET /after");
+  await db.query("update discovery_budgets set minute = minute - interval '1 hour'");
+  await db.query("update discovery_offers set lease_until = now()");
+  await eventually(() => listed("/after")).toBeDefined();
+});
+
+test("an honest schema is not taken for one that takes too much because this thread was busy", async () => {
+  const schemas = new SchemaChecker();
+  try {
+    expect(await schemas.check(bazaar(), async () => false)).toBe("fits");
+    const checked = schemas.check(bazaar(), async () => false);
+    await new Promise(setImmediate);
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1_500);
+    expect(await checked).toBe("fits");
+    expect(await schemas.check(bazaar(), async () => true)).toBe("left out");
+  } finally {
+    await schemas.stop();
+  }
 });
 
 /** Each definition refers twice to the one below it. */
@@ -244,6 +277,31 @@ describe("limits", () => {
     );
     await settle(await paymentFor("/held-51", {}, terms));
     await eventually(() => listed("/held-51")).toBeDefined();
+  });
+
+  test("a wallet has a share of the queue on a host, and no more waits", async () => {
+    const { db } = catalog.facilitator.context;
+    const terms = { ...catalog.setting.terms, payTo: newBuyer().address };
+    const waitingOf = async () => {
+      const { rows } = await db.query(
+        "select count(*)::int as offers from discovery_offers where seller like $1 || ' %'",
+        [terms.payTo.toLowerCase()],
+      );
+      return rows[0].offers;
+    };
+    // Of a server that is away, so that what is offered for it stays.
+    await settle(await paymentFor("/away", { "paymentPayload.resource.url": "http://127.0.0.1:1/away" }, terms));
+    await eventually(waitingOf).toBe(1);
+    await db.query(
+      `insert into discovery_offers (digest, offer, seller, lease_until)
+       select n::text::bytea, '', o.seller, 'infinity' from discovery_offers o, generate_series(2, $1) n where o.seller like $2 || ' %'`,
+      [sellersRequestsMax, terms.payTo.toLowerCase()],
+    );
+    await settle(await paymentFor("/more", { "paymentPayload.resource.url": "http://127.0.0.1:1/more" }, terms));
+    expect(await waitingOf()).toBe(sellersRequestsMax);
+    catalog.server.answer("/elsewhere", announcing([requirementsOf(terms)]));
+    await settle(await paymentFor("/elsewhere", {}, terms));
+    await eventually(() => listed("/elsewhere")).toBeDefined();
   });
 
   test("what a stranger's server lists for a wallet that he pays leaves its owner every place and operation", async () => {
