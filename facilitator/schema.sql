@@ -188,6 +188,15 @@ create table listing_days (
   constraint listing_days_resource_id_fkey FOREIGN KEY (resource_id) REFERENCES discovery_resources(id) ON DELETE CASCADE
 );
 
+create table listing_wallets (
+  resource_id bigint not null,
+  network text not null,
+  pay_to text not null,
+  settled_atomic numeric not null,
+  constraint listing_wallets_pkey PRIMARY KEY (resource_id, network, pay_to),
+  constraint listing_wallets_resource_id_fkey FOREIGN KEY (resource_id) REFERENCES discovery_resources(id) ON DELETE CASCADE
+);
+
 create table network_copies (
   network text not null,
   copy uuid not null,

@@ -187,19 +187,24 @@ const setPrice = `
 async function countFromRecord(tx: Transaction, id: bigint): Promise<void> {
   await keepRollUpsOut(tx);
   await tx.query(
-    `insert into listing_days
-     select r.id, t.network, (t.created_at at time zone 'utc')::date, count(*) filter (where status = 'settled'),
-            count(*) filter (where status = 'failed'), min(amount_atomic) filter (where status = 'settled'),
-            max(amount_atomic) filter (where status = 'settled')
-       from discovery_resources r cross join unnest(array['settled', 'failed']) as asked (state) cross join lateral (
-              select t.* from transactions t
-               where t.resource_url = r.probe_url and t.status = asked.state and t.kind = 'settle'
-                 and t.created_at > now() - interval '90 days'
-               order by t.created_at desc, t.id desc limit ${countedMax}) as t
-            join discovery_accepts a on a.resource_id = r.id and a.network = t.network and a.pay_to = lower(t.pay_to)
-      where r.id = $1 and not exists (select from uncounted_settlements u where u.transaction_id = t.id)
-        and not exists (select from unlinked_records u where t.id between u.next_id and u.last_id)
-      group by 1, 2, 3`,
+    `with paid as materialized (
+       select r.id, t.network, a.pay_to, (t.created_at at time zone 'utc')::date as day, t.status, t.amount_atomic
+         from discovery_resources r cross join unnest(array['settled', 'failed']) as asked (state) cross join lateral (
+                select t.* from transactions t
+                 where t.resource_url = r.probe_url and t.status = asked.state and t.kind = 'settle'
+                   and t.created_at > now() - interval '90 days'
+                 order by t.created_at desc, t.id desc limit ${countedMax}) as t
+              join discovery_accepts a on a.resource_id = r.id and a.network = t.network and a.pay_to = lower(t.pay_to)
+        where r.id = $1 and not exists (select from uncounted_settlements u where u.transaction_id = t.id)
+          and not exists (select from unlinked_records u where t.id between u.next_id and u.last_id)
+     ), wallets as (
+       insert into listing_wallets
+       select id, network, pay_to, sum(coalesce(amount_atomic, 0)) from paid where status = 'settled' group by 1, 2, 3
+     )
+     insert into listing_days
+     select id, network, day, count(*) filter (where status = 'settled'), count(*) filter (where status = 'failed'),
+            min(amount_atomic) filter (where status = 'settled'), max(amount_atomic) filter (where status = 'settled')
+       from paid group by 1, 2, 3`,
     [id],
   );
 }

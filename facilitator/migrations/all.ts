@@ -31,6 +31,7 @@ import { roomForEnds } from "./0039-room-for-ends.ts";
 import { holdsOfOneMessage } from "./0040-holds-of-one-message.ts";
 import { listingRequestSellers } from "./0041-listing-request-sellers.ts";
 import { listingRequestsBySeller } from "./0042-listing-requests-by-seller.ts";
+import { listingWallets } from "./0043-listing-wallets.ts";
 
 /** Every step of the facilitator's schema, in order. A step that has shipped never changes. */
 export const migrations: readonly Migration[] = [
@@ -66,4 +67,5 @@ export const migrations: readonly Migration[] = [
   holdsOfOneMessage,
   listingRequestSellers,
   listingRequestsBySeller,
+  listingWallets,
 ];

@@ -96,13 +96,22 @@ const linkListings = `
       from beginnings b join discovery_resources r on r.route_prefix = b.beginning
      -- As a case, so that no pattern is tried before the beginning was found to be the same.
      where case when r.route_prefix = b.beginning then b.resource_url ~ r.route_pattern end
+  ), counted as materialized (
+    select l.id, e.network, e.pay_to, e.day, e.status, e.amount_atomic
+      from ended e join listed l using (resource_url)
+     where exists (select from discovery_accepts a
+                    where a.resource_id = l.id and a.network = e.network and a.pay_to = e.pay_to)
+  ), wallets as (
+    insert into listing_wallets as w (resource_id, network, pay_to, settled_atomic)
+    select id, network, pay_to, sum(coalesce(amount_atomic, 0)) from counted where status = 'settled'
+     group by 1, 2, 3
+     order by 1, 2, 3
+    on conflict (resource_id, network, pay_to) do update set settled_atomic = w.settled_atomic + excluded.settled_atomic
   )
   insert into listing_days as d (resource_id, network, day, settled, failed, price_min, price_max)
-  select l.id, e.network, e.day, count(*) filter (where status = 'settled'), count(*) filter (where status = 'failed'),
+  select id, network, day, count(*) filter (where status = 'settled'), count(*) filter (where status = 'failed'),
          min(amount_atomic) filter (where status = 'settled'), max(amount_atomic) filter (where status = 'settled')
-    from ended e join listed l using (resource_url)
-   where exists (select from discovery_accepts a
-                  where a.resource_id = l.id and a.network = e.network and a.pay_to = e.pay_to)
+    from counted
    group by 1, 2, 3
    order by 1, 2, 3
   on conflict (resource_id, network, day) do update

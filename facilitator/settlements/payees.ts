@@ -12,8 +12,15 @@ export interface Payee {
   readonly receivedVolume: bigint;
   readonly payers: number;
   readonly lastAt: Date;
-  /** Of its listed resources the one that was paid for last, and how many there are. */
-  readonly sells: { readonly id: string; readonly name: string; readonly listed: number } | undefined;
+  /** Of the listed resources that name it the one for which most was settled into it, and how many there are. */
+  readonly sells: (Sold & { readonly listed: number }) | undefined;
+}
+
+/** A listed resource; its name is what its server calls it. */
+export interface Sold {
+  readonly id: string;
+  readonly name: string | undefined;
+  readonly resource: string;
 }
 
 /** With their types: an index is of use to a comparison within one type. */
@@ -183,14 +190,23 @@ async function lookAt(db: Queryable, { env, networks, sort, limit, from, after }
   return { rows: rows.filter((row) => row.account !== null), end };
 }
 
-/** SQL: of what the account `a` sells on the networks $3, what was paid for last. */
+/**
+ * SQL: the listed resources that name this account on these networks, first the one for which most was settled into it. Any server may name
+ * any wallet, and be paid for last at will: only what the wallet got costs something.
+ */
+const soldInto = (account: string, networks: string) => `
+  from discovery_resources r
+       cross join lateral (
+         select coalesce(sum(w.settled_atomic), 0) as settled from listing_wallets w
+          where w.resource_id = r.id and w.pay_to = lower(${account}) and w.network = any(${networks}::text[])) as its
+ where ${isListed}
+   and r.id in (select resource_id from discovery_accepts where pay_to = lower(${account}) and network = any(${networks}::text[]))
+ order by its.settled desc, r.last_settled_at desc`;
+
+/** SQL: what the account `a` sells on the networks $3. */
 const withSold = `
   left join lateral (
-    select r.id, coalesce(r.service_name, r.resource) as name, count(*) over () as listed
-      from discovery_resources r
-     where ${isListed}
-       and r.id in (select resource_id from discovery_accepts where pay_to = lower(a.account) and network = any($3::text[]))
-     order by r.last_settled_at desc limit 1) as sells on true`;
+    select r.id, r.service_name as name, r.resource, count(*) over () as listed ${soldInto("a.account", "$3")} limit 1) as sells on true`;
 
 // biome-ignore lint/suspicious/noExplicitAny: a row of accounts, with what it sells
 function asPayee(row: any): Payee {
@@ -200,23 +216,21 @@ function asPayee(row: any): Payee {
     receivedVolume: row.received_volume,
     payers: toSafeNumber(row.payers),
     lastAt: row.last_at,
-    sells: row.id === null ? undefined : { id: String(row.id), name: row.name, listed: toSafeNumber(row.listed) },
+    sells: row.id === null ? undefined : { ...asSold(row), listed: toSafeNumber(row.listed) },
   };
 }
 
-/** Listed resources that are paid into this wallet on one of the networks, the one paid for last first. */
-export async function soldBy(
-  db: Queryable,
-  account: string,
-  networks: readonly string[],
-): Promise<ReadonlyArray<{ readonly id: string; readonly name: string | null; readonly resource: string }>> {
+// biome-ignore lint/suspicious/noExplicitAny: a row of discovery_resources
+function asSold({ id, name, resource }: any): Sold {
+  return { id: String(id), name: name ?? undefined, resource };
+}
+
+/** Listed resources that name this wallet on one of the networks, first those for which most was settled into it. */
+export async function soldBy(db: Queryable, account: string, networks: readonly string[]): Promise<readonly Sold[]> {
   const { rows } = await db.query({
     name: "sold-by",
-    text: `select r.id::text as id, r.service_name as name, r.resource from discovery_resources r
-            where ${isListed}
-              and r.id in (select resource_id from discovery_accepts where pay_to = lower($1) and network = any($2::text[]))
-            order by r.last_settled_at desc limit 10`,
+    text: `select r.id, r.service_name as name, r.resource ${soldInto("$1", "$2")} limit 10`,
     values: [account, networks],
   });
-  return rows;
+  return rows.map(asSold);
 }

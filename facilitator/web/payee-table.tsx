@@ -2,7 +2,7 @@
 import { figures } from "../../shared/page/figures.ts";
 import { Table } from "../../shared/page/table.tsx";
 import { Time } from "../../shared/page/time.tsx";
-import type { Payee } from "../settlements/payees.ts";
+import type { Payee, Sold } from "../settlements/payees.ts";
 import { Account } from "./record-table.tsx";
 import { usdc } from "./words.tsx";
 
@@ -36,14 +36,17 @@ function Sells({ sells, to }: Pick<Payee, "sells"> & Pick<PayeeTableProps, "to">
   return (
     <>
       <a class="link said" href={to(`/resources/${sells.id}`)}>
-        {nameOf(sells.name)}
+        {nameOf(sells)}
       </a>
+      {sells.name !== undefined && <span class="faint said"> {hostOf(sells)}</span>}
       {sells.listed > 1 && <span class="faint"> and {figures(sells.listed - 1)} more</span>}
     </>
   );
 }
 
-/** A resource without a name is called by its host. A name that only begins like an address is its seller's, and stays as it is. */
-export function nameOf(name: string): string {
-  return /^https?:\/\//.test(name) && URL.canParse(name) ? new URL(name).host : name;
+/** A resource without a name is called by its host. A name stays as its server gives it, whatever it looks like. */
+export function nameOf(sold: Sold): string {
+  return sold.name ?? hostOf(sold);
 }
+
+const hostOf = ({ resource }: Sold) => new URL(resource).host;

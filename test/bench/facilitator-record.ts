@@ -93,7 +93,7 @@ async function proveFill(postgres: LocalPostgres): Promise<void> {
     "daily_settle_spans",
     "daily_figures",
   ];
-  tables.push("payer_days", "payers_by_last_day", "daily_reasons", "listing_days");
+  tables.push("payer_days", "payers_by_last_day", "daily_reasons", "listing_days", "listing_wallets");
   const digests: string[] = [];
   const until = new Date();
   for (const addedUp of [false, true]) {

@@ -134,4 +134,9 @@ const ofCounted = [
      from transactions t join discovery_resources r on r.resource = t.resource_url
           join discovery_accepts a on a.resource_id = r.id and a.network = t.network and a.pay_to = t.pay_to
     where t.status in ('settled', 'failed') group by 1, 2, 3`,
+  `insert into listing_wallets (resource_id, network, pay_to, settled_atomic)
+   select r.id, t.network, t.pay_to, sum(amount_atomic)
+     from transactions t join discovery_resources r on r.resource = t.resource_url
+          join discovery_accepts a on a.resource_id = r.id and a.network = t.network and a.pay_to = t.pay_to
+    where t.status = 'settled' group by 1, 2, 3`,
 ];

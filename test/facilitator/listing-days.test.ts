@@ -4,6 +4,7 @@ import { readPlace } from "../../facilitator/discovery/listing.ts";
 import { recordedResources, resourceRecord } from "../../facilitator/discovery/resource-record.ts";
 import { ListingStore } from "../../facilitator/discovery/store.ts";
 import { readAnnouncement } from "../../facilitator/discovery/validate.ts";
+import { soldBy } from "../../facilitator/settlements/payees.ts";
 import { rollUp } from "../../facilitator/settlements/rollup.ts";
 import { environmentOf } from "../../shared/networks.ts";
 import type { Database } from "../../shared/postgres.ts";
@@ -22,7 +23,7 @@ test.beforeAll(async ({ db }) => {
 });
 
 /** Lists a path, perhaps as one of a route, as a settled payment for it does. */
-async function list(path: string, amount: string, routeTemplate?: string): Promise<void> {
+async function list(path: string, amount: string, routeTemplate?: string, changes: object = {}): Promise<void> {
   const bazaar = {
     info: { input: { type: "http", method: "GET" } },
     schema: {},
@@ -31,7 +32,8 @@ async function list(path: string, amount: string, routeTemplate?: string): Promi
   const announcement = { x402Version: 2, url: host + path, description: "Maps", mimeType: undefined, bazaar } as const;
   const declaration = readAnnouncement(announcement, { allowLocalhost: false });
   if ("rejectedReason" in declaration) throw new Error(declaration.rejectedReason);
-  const requirements = { scheme: "exact", network, amount, asset: "0xusdc", payTo: seller, maxTimeoutSeconds: 60 };
+  const terms = { scheme: "exact", network, amount, asset: "0xusdc", payTo: seller, maxTimeoutSeconds: 60 };
+  const requirements = { ...terms, ...changes };
   const request = { declaration, requirements, digest: randomBytes(32), settledAt: new Date() };
   expect(await store.put({ ...request, stillAccepted: undefined })).toBeUndefined();
 }
@@ -108,6 +110,24 @@ test.for<[string, string[]]>([
   ["!!! ' & | ( :*", []],
 ])("a search for %s finds %o", async ([query, expected], { db }) => {
   expect((await found(db, { query })).map(({ resource }) => resource)).toEqual(expected.map((path) => host + path));
+});
+
+test("of the resources that name a wallet those come first for which most was settled into it, whatever is paid for last or into others", async ({
+  db,
+}) => {
+  await paid(db, "/own/before", { amount: 6_000n });
+  await rollUp(db, environmentOf);
+  await list("/own/before", "6000");
+  await list("/own/since", "5000");
+  await list("/claims/it", "1");
+  await list("/claims/it", "9000000", undefined, { payTo: stranger });
+  await paid(db, "/own/since");
+  await paid(db, "/claims/it", { amount: 9_000_000n, payTo: stranger });
+  await paid(db, "/claims/it", { amount: 1n });
+  await rollUp(db, environmentOf);
+  const sold = (await soldBy(db, seller, [network])).map(({ resource }) => resource);
+  const named = ["/own/before", "/own/since", "/claims/it"].map((path) => host + path);
+  expect(sold.filter((resource) => named.includes(resource))).toEqual(named);
 });
 
 test("resources paid for last come page by page, none twice and none left out, while others are paid for and come first", async ({

@@ -233,9 +233,25 @@ test("payees come in each order, page by page, with what they sell", async ({ fa
   expect(await inOrder("payers")).toEqual([0xa1, 0xa3, 0xa2].map(account));
   const text = await (await get(facilitator, "/payees?sort=volume", html)).text();
   expect(text).toContain(`/resources/${listed.rows[0]?.id}`);
-  expect(await (await get(facilitator, `/payees/${account(0xa3)}`, html)).text()).toContain(
-    "https://maps.example.com/a",
+  // A stranger's server names the account as well, under a name that is not its own, and was paid for last.
+  await db.query("insert into listing_wallets values ($1, 'eip155:84532', $2, 5)", [listed.rows[0]?.id, account(0xa3)]);
+  await db.query(
+    `with listed as (
+       insert into discovery_resources (key, resource, type, x402_version, service_name, tags, bazaar, words, last_settled_at)
+       values ('claim', 'https://stranger.example.com/a', 'http', 2, 'https://maps.example.com', '{}', '{}', '', now() + interval '1 second')
+       returning id)
+     insert into discovery_accepts
+     select id, 'exact', 'eip155:84532', '0x1', $1, '{"network":"eip155:84532"}', '', now() from listed`,
+    [account(0xa3)],
   );
+  const sold = await (await get(facilitator, `/payees/${account(0xa3)}`, html)).text();
+  expect(sold).toContain("Listed resources that name this account");
+  expect(sold.indexOf("https://maps.example.com/a")).toBeLessThan(sold.indexOf("https://stranger.example.com/a"));
+  expect(await (await get(facilitator, "/payees?sort=volume", html)).text()).not.toContain("stranger.example.com");
+  await db.query("delete from listing_wallets");
+  const claimed = await (await get(facilitator, "/payees?sort=volume", html)).text();
+  expect(claimed).toMatch(/>https:\/\/maps.example.com<\/a><span class="faint said"> stranger.example.com<\/span>/);
+  await db.query("delete from discovery_resources where key = 'claim'");
   await db.query("update discovery_accepts set network = 'eip155:8453' where pay_to = $1", [account(0xa3)]);
   for (const path of ["/payees?sort=volume", `/payees/${account(0xa3)}`]) {
     const page = await (await get(facilitator, path, html)).text();

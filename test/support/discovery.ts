@@ -33,7 +33,7 @@ class DiscoverySetting {
 
   empty = async () => {
     await this.facilitator.context.db.query(
-      "truncate discovery_offers, discovery_resources, discovery_accepts, discovery_budgets, listing_days",
+      "truncate discovery_offers, discovery_resources, discovery_accepts, discovery_budgets, listing_days, listing_wallets",
     );
   };
 

@@ -15,7 +15,7 @@ import { listedNetworks } from "../../discovery/listed-networks.ts";
 import { explorersOf } from "../../explorer.ts";
 import { readQuery } from "../../http/query.ts";
 import { type AccountRecord, accountRecord, type Counterparty, counterparties } from "../../settlements/accounts.ts";
-import { soldBy } from "../../settlements/payees.ts";
+import { type Sold, soldBy } from "../../settlements/payees.ts";
 import { transactions, transactionsQuery } from "../../transactions.ts";
 import { inEnv } from "../layout.tsx";
 import type { Page, Visit } from "../page.ts";
@@ -68,7 +68,7 @@ interface AccountViewProps {
   readonly known: AccountRecord | undefined;
   readonly others: readonly Counterparty[];
   readonly rows: readonly RecordRow[];
-  readonly sold: Awaited<ReturnType<typeof soldBy>>;
+  readonly sold: readonly Sold[];
   readonly explorers: ReturnType<typeof explorersOf>;
   readonly to: (path: string) => string;
 }
@@ -111,7 +111,7 @@ function AccountView({ account, side, known, others, rows, sold, explorers, to }
       {known && <Figures known={known} side={side} />}
       <div class="stack stack-6">
         <Recent account={account} side={side} rows={rows} to={to} />
-        {sold.length > 0 && <Sold sold={sold} to={to} />}
+        {sold.length > 0 && <NamedBy sold={sold} to={to} />}
         <Others side={side} others={others} to={to} />
       </div>
     </div>
@@ -144,23 +144,28 @@ function Recent({ account, side, rows, to }: Pick<AccountViewProps, "account" | 
   );
 }
 
-/** Its listed resources, the one paid for last first. */
-function Sold({ sold, to }: Pick<AccountViewProps, "sold" | "to">) {
+/** Any server can name any account, so nothing is said to be the account's own. */
+function NamedBy({ sold, to }: Pick<AccountViewProps, "sold" | "to">) {
   return (
-    <Card id="sold" title="What it sells" bare>
+    <Card
+      id="sold"
+      title="Listed resources that name this account"
+      aside={<span class="small faint">most paid into it first</span>}
+      bare
+    >
       <Table
-        label="Table of what is sold"
+        label="Table of resources that name this account"
         plain
         rows={sold}
         columns={[
           {
             head: "Resource",
-            cell: ({ id, name, resource }) => (
+            cell: (one) => (
               <>
-                <a class="link strong said" href={to(`/resources/${id}`)}>
-                  {nameOf(name ?? resource)}
+                <a class="link strong said" href={to(`/resources/${one.id}`)}>
+                  {nameOf(one)}
                 </a>
-                <span class="cell-2 mono said">{resource}</span>
+                <span class="cell-2 mono said">{one.resource}</span>
               </>
             ),
           },
