@@ -392,6 +392,8 @@ CREATE INDEX call_counts_over ON public.call_counts USING btree (window_end);
 
 CREATE INDEX discovery_accepts_announced ON public.discovery_accepts USING btree (announcement_digest);
 
+CREATE INDEX discovery_accepts_price ON public.discovery_accepts USING btree (network, (((terms ->> 'amount'::text))::numeric), resource_id);
+
 CREATE INDEX discovery_accepts_wallet ON public.discovery_accepts USING btree (pay_to);
 
 CREATE INDEX discovery_offers_due ON public.discovery_offers USING btree (lease_until);

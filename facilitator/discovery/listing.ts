@@ -134,7 +134,7 @@ export const isListed = `r.last_settled_at > now() - interval '${listedDays} day
  */
 export const selectResources = `
   select r.id, r.key, r.resource, r.type, r.x402_version, r.description, r.mime_type, r.service_name, r.tags, r.icon_url, r.bazaar,
-         r.price_atomic, r.last_settled_at, (extract(epoch from r.last_settled_at) * 1000000)::bigint as settled_micros,
+         r.last_settled_at, (extract(epoch from r.last_settled_at) * 1000000)::bigint as settled_micros,
          (select json_agg(a.terms order by a.network, a.asset, a.pay_to) from discovery_accepts a
            where a.resource_id = r.id) as accepts
     from discovery_resources r`;

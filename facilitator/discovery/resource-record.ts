@@ -20,7 +20,7 @@ export const recordDays = 30;
 /** A listed resource with what was settled for it here in the last `recordDays`. */
 export interface RecordedResource extends DiscoveredResource {
   readonly id: string;
-  /** Of its cheapest way to pay, base units. */
+  /** Of its cheapest way to pay on the networks asked for, base units. */
   readonly price: bigint | undefined;
   readonly settled: number;
   readonly failed: number;
@@ -38,8 +38,8 @@ export type ResourceOrder = (typeof resourceOrders)[number];
 /** Text of this module, never a caller's. */
 const orderBy: Readonly<Record<ResourceOrder, string>> = {
   match: "rank desc, last_settled_at desc, key",
-  price: "price_atomic, key",
-  "-price": "price_atomic desc, key desc",
+  price: "price, id",
+  "-price": "price desc, id desc",
 };
 
 export interface AskedResources {
@@ -60,7 +60,7 @@ export function isByLastPayment({ query, order }: Pick<AskedResources, "query" |
 
 /**
  * Listed resources: those that have any of the words, best match first, without words the one paid for last first; or the
- * cheapest or dearest first, by the lowest of a resource's ways to pay.
+ * cheapest or dearest first, by the lowest of a resource's ways to pay on these networks. Payments are those on these networks.
  */
 export async function recordedResources(
   { db }: { readonly db: Database },
@@ -72,25 +72,13 @@ export async function recordedResources(
   const { rows } = await db.query({
     name: `recorded-resources ${order} ${priceMax === undefined ? "" : "priced"} ${isFound ? "found" : ""} ${place ? "after" : ""}`,
     text: `
-      with fitting as (
-        select r.id, r.last_settled_at, r.price_atomic, r.key, ${isFound ? "ts_rank(r.words, wanted)" : "0"} as rank
-          from discovery_resources r, to_tsquery('english', $6) as wanted
-         where ${isListed} and ${isFound ? "(r.words @@ wanted or r.resource = $1)" : "$1 = '' and $6 = ''"}
-           and ${order === "match" && priceMax === undefined ? "$5::numeric is null" : "r.price_atomic <= coalesce($5::numeric, 'infinity')"}
-           ${place ? after : ""}
-         ${isFound ? `order by ${by}` : ""}
-      ), page as (
-        select id, rank from fitting
-         -- One after the other, as far as the page goes: a join would look at the ways to pay of all. What has words is put in order
-         -- before that; all else comes in the order of an index.
-         where (select true from discovery_accepts a where a.resource_id = fitting.id and a.network = any($2) limit 1)
-         order by ${by} limit $3 offset $4
-      )
-      select r.*, coalesce(s.settled, 0) as settled, coalesce(s.failed, 0) as failed
+      with page as (${order !== "match" && !isFound ? pageByPrice(order) : pageOf(asked, by)})
+      select r.*, ${lowestPrice("r.id")} as price, coalesce(s.settled, 0) as settled, coalesce(s.failed, 0) as failed
         from page cross join lateral (${selectResources} where r.id = page.id) r
              cross join lateral (
                select sum(d.settled) as settled, sum(d.failed) as failed from listing_days d
-                where d.resource_id = r.id and d.day > (now() at time zone 'utc')::date - ${recordDays}) as s
+                where d.resource_id = r.id and d.network = any($2)
+                  and d.day > (now() at time zone 'utc')::date - ${recordDays}) as s
        order by ${by}`,
     values: [
       query,
@@ -102,15 +90,67 @@ export async function recordedResources(
       ...(place ? [place.micros, place.key] : []),
     ],
   });
-  return { resources: rows.slice(0, pageSize).map(recordedOf), next: nextOf(rows, asked) };
+  const shown = rows.slice(0, pageSize).map((row) => recordedOf(row, networks));
+  return { resources: shown, next: nextOf(rows, asked) };
+}
+
+/** SQL: what the index of prices by network has of a way to pay. */
+const priceOf = (accepted: string) => `(${accepted}.terms->>'amount')::numeric`;
+
+const lowestPrice = (id: string) => `
+  (select min(${priceOf("a")}) from discovery_accepts a where a.resource_id = ${id} and a.network = any($2))`;
+
+/** In the order of the last payments, or of what has words. */
+function pageOf({ query, priceMax, order, place }: AskedResources, by: string): string {
+  const isFound = query !== "";
+  return `
+    select id, rank, price from (
+      select r.id, r.last_settled_at, r.key, ${isFound ? "ts_rank(r.words, wanted)" : "0"} as rank,
+             ${order === "match" ? "0" : lowestPrice("r.id")} as price
+        from discovery_resources r, to_tsquery('english', $6) as wanted
+       where ${isListed} and ${isFound ? "(r.words @@ wanted or r.resource = $1)" : "$1 = '' and $6 = ''"}
+         ${place ? after : ""}
+       ${isFound ? `order by ${by}` : ""}) as fitting
+     -- One after the other, as far as the page goes: a join would look at the ways to pay of all. What has words is put in order
+     -- before that; all else comes in the order of an index.
+     where (select true from discovery_accepts a
+             where a.resource_id = fitting.id and a.network = any($2)
+               and ${order === "match" && priceMax === undefined ? "$5::numeric is null" : `${priceOf("a")} <= coalesce($5::numeric, 'infinity')`}
+             limit 1)
+     order by ${by} limit $3 offset $4`;
+}
+
+/**
+ * Along the index of each network as far as the page goes. What comes before a resource on the network where it is cheapest is no dearer
+ * anywhere; the other way round it can be cheaper elsewhere, and does not count then.
+ */
+function pageByPrice(order: ResourceOrder): string {
+  const [way, elsewhere] = order === "-price" ? ["desc", "any($2)"] : ["asc", "a.network"];
+  const [price, other] = [priceOf("a"), priceOf("o")];
+  return `
+    select id, 0 as rank, min(price) as price
+      from unnest($2::text[]) as asked (network) cross join lateral (
+             select a.resource_id as id, ${price} as price from discovery_accepts a
+              where a.network = asked.network and $1 = '' and $6 = ''
+                and (select ${isListed} from discovery_resources r where r.id = a.resource_id)
+                and ${price} <= coalesce($5::numeric, 'infinity')
+                -- One after the other again, and of equal ones on a network one.
+                and (select true from discovery_accepts o
+                      where o.resource_id = a.resource_id and o.network = ${elsewhere}
+                        and (${other} < ${price} or ${other} = ${price} and o.network = a.network
+                                                    and (o.scheme, o.asset, o.pay_to) < (a.scheme, a.asset, a.pay_to))
+                      limit 1) is null
+              order by ${price} ${way}, a.resource_id ${way} limit $3::bigint + $4::bigint) as first
+     group by id
+     order by min(price) ${way}, id ${way} limit $3 offset $4`;
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: a row of discovery_resources
-function recordedOf(row: any): RecordedResource {
+function recordedOf(row: any, networks: readonly string[]): RecordedResource {
   return {
-    ...asResource(row),
+    ...acceptedOn(networks, asResource(row)),
     id: String(row.id),
-    price: row.price_atomic ?? undefined,
+    price: row.price ?? undefined,
     settled: toSafeNumber(row.settled),
     failed: toSafeNumber(row.failed),
   };
@@ -129,6 +169,11 @@ function wantedWords(query: string): string {
   const words = query.replace(/^https?:\/\//i, "").match(/[\p{L}\p{N}]+/gu) ?? [];
   const each = words.slice(0, 20).map((word) => (word.length < 3 ? word : `${word}:*`));
   return each.join(/\s/.test(query) ? " | " : " & ");
+}
+
+/** Those of its ways to pay that are looked at. */
+function acceptedOn(networks: readonly string[], resource: DiscoveredResource): DiscoveredResource {
+  return { ...resource, accepts: (resource.accepts ?? []).filter(({ network }) => networks.includes(network)) };
 }
 
 export interface ResourceDay {
@@ -151,8 +196,14 @@ export interface ResourceRecord {
   readonly days: readonly ResourceDay[];
 }
 
-/** One listed resource and its ninety days. Throws ApiError 404. */
-export async function resourceRecord({ db }: { readonly db: Database }, id: string): Promise<ResourceRecord> {
+/**
+ * One listed resource and its ninety days, on these networks, or where it takes none of them on its own ones. Throws ApiError 404.
+ */
+export async function resourceRecord(
+  { db }: { readonly db: Database },
+  id: string,
+  networks: readonly string[],
+): Promise<ResourceRecord> {
   const { rows } = /^\d{1,18}$/.test(id)
     ? await db.query({
         name: "resource-by-id",
@@ -167,28 +218,31 @@ export async function resourceRecord({ db }: { readonly db: Database }, id: stri
       "not_found",
       `No such resource is listed. One is, for ${listedDays} days after its last payment.`,
     );
-  const { rows: days } = await db.query({
+  const found = asResource(row);
+  const own = (found.accepts ?? []).map(({ network }) => network);
+  const looked = own.some((network) => networks.includes(network)) ? networks : own;
+  const days = await daysOf(db, row.id, looked);
+  const resource = acceptedOn(looked, found);
+  const isRoute = resource.extensions.bazaar.routeTemplate?.includes(":") ?? false;
+  return { resource, address: row.probe_url || (isRoute ? undefined : resource.resource), isRoute, days };
+}
+
+async function daysOf(db: Database, id: bigint, networks: readonly string[]): Promise<readonly ResourceDay[]> {
+  const { rows } = await db.query({
     name: "resource-days",
     text: `
       select n::date::text as day, coalesce(sum(d.settled), 0) as settled, coalesce(sum(d.failed), 0) as failed,
              min(d.price_min) as price_min, max(d.price_max) as price_max
         from generate_series((now() at time zone 'utc')::date - 89, (now() at time zone 'utc')::date, '1 day') n
-             left join listing_days d on d.day = n::date and d.resource_id = $1
+             left join listing_days d on d.day = n::date and d.resource_id = $1 and d.network = any($2)
        group by n order by n`,
-    values: [row.id],
+    values: [id, networks],
   });
-  const resource = asResource(row);
-  const isRoute = resource.extensions.bazaar.routeTemplate?.includes(":") ?? false;
-  return {
-    resource,
-    address: row.probe_url || (isRoute ? undefined : resource.resource),
-    isRoute,
-    days: days.map((day) => ({
-      day: day.day,
-      settled: toSafeNumber(day.settled),
-      failed: toSafeNumber(day.failed),
-      priceMin: day.price_min ?? undefined,
-      priceMax: day.price_max ?? undefined,
-    })),
-  };
+  return rows.map((day) => ({
+    day: day.day,
+    settled: toSafeNumber(day.settled),
+    failed: toSafeNumber(day.failed),
+    priceMin: day.price_min ?? undefined,
+    priceMax: day.price_max ?? undefined,
+  }));
 }

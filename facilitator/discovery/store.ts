@@ -175,6 +175,7 @@ const deleteWithdrawn = `
      and (a.network, a.asset, a.pay_to) not in
          (select network, lower(asset), lower(pay_to) from unnest($2::text[], $3::text[], $4::text[]) as live (network, asset, pay_to))`;
 
+/** Over all networks: the version before puts resources in order by it. */
 const setPrice = `
   update discovery_resources
      set price_atomic = (select min((terms->>'amount')::numeric) from discovery_accepts where resource_id = $1)

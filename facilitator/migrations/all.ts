@@ -32,6 +32,7 @@ import { holdsOfOneMessage } from "./0040-holds-of-one-message.ts";
 import { listingRequestSellers } from "./0041-listing-request-sellers.ts";
 import { listingRequestsBySeller } from "./0042-listing-requests-by-seller.ts";
 import { listingWallets } from "./0043-listing-wallets.ts";
+import { pricesByNetwork } from "./0044-prices-by-network.ts";
 
 /** Every step of the facilitator's schema, in order. A step that has shipped never changes. */
 export const migrations: readonly Migration[] = [
@@ -68,4 +69,5 @@ export const migrations: readonly Migration[] = [
   listingRequestSellers,
   listingRequestsBySeller,
   listingWallets,
+  pricesByNetwork,
 ];

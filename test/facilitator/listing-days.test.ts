@@ -69,7 +69,7 @@ test("a route counts each of its paths once, and nothing that went to a stranger
   await rollUp(db, environmentOf);
   expect(await counted(db, "/tiles/:x/:y")).toEqual([3, 1]);
   const { id = "" } = (await found(db)).find(({ resource }) => resource.endsWith(":y")) ?? {};
-  const { days, isRoute, address } = await resourceRecord({ db }, id);
+  const { days, isRoute, address } = await resourceRecord({ db }, id, [network]);
   expect([isRoute, address]).toEqual([true, `${host}/tiles/1/2`]);
   expect(days.at(-1)).toMatchObject({ settled: 3, failed: 1, priceMin: 5_000n, priceMax: 9_000n });
 });
@@ -110,6 +110,50 @@ test.for<[string, string[]]>([
   ["!!! ' & | ( :*", []],
 ])("a search for %s finds %o", async ([query, expected], { db }) => {
   expect((await found(db, { query })).map(({ resource }) => resource)).toEqual(expected.map((path) => host + path));
+});
+
+test("price, payments and success are those on the networks that are looked at", async ({ db }) => {
+  const [main, testnet] = ["eip155:137", "eip155:80002"];
+  const listOn = (path: string, on: string, amount: string) => list(path, amount, undefined, { network: on });
+  await listOn("/dual/1", main, "5000000");
+  await listOn("/dual/1", testnet, "1000");
+  await listOn("/dual/1", testnet, "900");
+  await listOn("/dual/2", testnet, "2000");
+  await listOn("/dual/3", main, "3000000");
+  await paid(db, "/dual/1", { network: main, amount: 5_000_000n });
+  await paid(db, "/dual/1", { network: testnet });
+  await paid(db, "/dual/1", { network: testnet, status: "failed" });
+  await rollUp(db, environmentOf);
+  const shown = async (networks: string[], changes: object = {}) =>
+    (await found(db, { networks, ...changes })).map(({ resource, price }) => [resource.slice(host.length), price]);
+  const [one, two, three] = ["/dual/1", "/dual/2", "/dual/3"];
+  const onMain = [
+    [three, 3_000_000n],
+    [one, 5_000_000n],
+  ];
+  expect(await shown([main], { order: "price" })).toEqual(onMain);
+  expect(await shown([main], { order: "-price" })).toEqual(onMain.toReversed());
+  expect(await shown([main], { order: "price", query: "dual" })).toEqual(onMain);
+  expect(await shown([main], { order: "price", offset: 1 })).toEqual([onMain[1]]);
+  for (const changes of [{}, { query: "dual" }, { order: "price" }])
+    expect(await shown([main], { ...changes, priceMax: 10_000n })).toEqual([]);
+  const onBoth = [
+    [one, 900n],
+    [two, 2_000n],
+    [three, 3_000_000n],
+  ];
+  expect(await shown([main, testnet], { order: "price" })).toEqual(onBoth);
+  expect(await shown([testnet, main], { order: "-price" })).toEqual(onBoth.toReversed());
+  const [dear] = await found(db, { networks: [main], query: `${host}/dual/1` });
+  expect(dear).toMatchObject({ price: 5_000_000n, settled: 1, failed: 0, accepts: [{ network: main }] });
+  const recordOn = async (networks: string[]) => {
+    const { days, resource } = await resourceRecord({ db }, dear?.id ?? "", networks);
+    return [days.at(-1)?.settled, days.at(-1)?.failed, resource.accepts?.length];
+  };
+  expect(await recordOn([main])).toEqual([1, 0, 1]);
+  expect(await recordOn([testnet])).toEqual([1, 1, 1]);
+  // Of an environment where it is not sold it shows where it is.
+  expect(await recordOn([network])).toEqual([2, 1, 2]);
 });
 
 test("of the resources that name a wallet those come first for which most was settled into it, whatever is paid for last or into others", async ({

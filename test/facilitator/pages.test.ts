@@ -507,10 +507,11 @@ test("resources paid for last are paged by a cursor, which no other order takes"
   const { db } = facilitator.context;
   await db.query(
     `with listed as (
-       insert into discovery_resources (key, resource, type, x402_version, tags, bazaar, words, last_settled_at, price_atomic)
-       select 'many' || n, 'https://many.example.com/' || n, 'http', 2, '{}', '{}', '', now() - interval '1 day' - n * interval '1 minute', n
+       insert into discovery_resources (key, resource, type, x402_version, tags, bazaar, words, last_settled_at)
+       select 'many' || n, 'https://many.example.com/' || n, 'http', 2, '{}', '{}', '', now() - interval '1 day' - n * interval '1 minute'
          from generate_series(1, 30) n returning id)
-     insert into discovery_accepts select id, 'exact', 'eip155:84532', '0x1', '0x2', '{"network":"eip155:84532"}', '', now() from listed`,
+     insert into discovery_accepts
+     select id, 'exact', 'eip155:84532', '0x1', '0x2', '{"network":"eip155:84532","amount":"7"}', '', now() from listed`,
   );
   const first = await (await get(facilitator, "/resources", html)).text();
   const next = /href="([^"]*cursor=([^"&]*))"/.exec(first);

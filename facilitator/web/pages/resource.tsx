@@ -8,6 +8,7 @@ import { figures, percent } from "../../../shared/page/figures.ts";
 import { KeyValues } from "../../../shared/page/table.tsx";
 import { Crumbs } from "../../../shared/page/tabs.tsx";
 import { Time } from "../../../shared/page/time.tsx";
+import { listedNetworks } from "../../discovery/listed-networks.ts";
 import { type ResourceRecord, resourceRecord } from "../../discovery/resource-record.ts";
 import { paymentsFor } from "../address.ts";
 import { inEnv } from "../layout.tsx";
@@ -17,12 +18,16 @@ import type { SiteNeeds } from "../site.ts";
 import { amountIn, NetworkMark } from "../words.tsx";
 
 /** One listed resource: how it is paid, and what was settled for it. */
-export function resourcePage(context: Pick<SiteNeeds, "reads">, environments: readonly Environment[]): Page {
+export function resourcePage(
+  context: Pick<SiteNeeds, "reads" | "config" | "schemes">,
+  environments: readonly Environment[],
+): Page {
   return {
     path: "/resources/{id}",
     scriptBytesMax: 2_048,
     show: async (visit) => {
-      const record = await context.reads.run((db) => resourceRecord({ db }, visit.params.id ?? ""));
+      const networks = listedNetworks(context, visit.env);
+      const record = await context.reads.run((db) => resourceRecord({ db }, visit.params.id ?? "", networks));
       return {
         title: record.resource.serviceName ?? record.resource.resource,
         section: "/resources",

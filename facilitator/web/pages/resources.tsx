@@ -273,8 +273,9 @@ function Ranking() {
         Without words, the resource that was paid for last comes first. With words, those that have any of them, best
         match first: a service’s name and tags count more than its description, that more than its address; among equals
         the one paid for last. Only payments that settled here count, a listing ends {listedDays} days after the last of
-        them, and a place cannot be bought. Payments and success are counted for what was paid into the resource’s own
-        wallets, over all paths of a route. One wallet can have {resourcesMax} resources listed.
+        them, and a place cannot be bought. Price, payments and success are those on the networks that are shown,
+        counted for what was paid into the resource’s own wallets, over all paths of a route. One wallet can have{" "}
+        {resourcesMax} resources listed.
       </p>
     </Disclosure>
   );
