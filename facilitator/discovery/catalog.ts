@@ -5,7 +5,7 @@ import { askResource, type PaymentRequired, type Problem, permanent, requirement
 import { SchemaChecker } from "./schema-check.ts";
 import { type Listing, ListingStore } from "./store.ts";
 import type { UnpaidFetch } from "./unpaid-fetch.ts";
-import { readAnnouncement } from "./validate.ts";
+import { characterProblem, readAnnouncement } from "./validate.ts";
 
 const workersMax = 8;
 
@@ -83,6 +83,8 @@ export class Catalog {
     if (required && "problem" in required) return required;
     const listing = this.#listingOf(request, required);
     if ("problem" in listing) return listing;
+    const unstorable = characterProblem("accepts", listing.requirements);
+    if (unstorable) return permanent(unstorable);
     const objection = fetchUnpaid && (await this.#objection(fetchUnpaid, listing));
     if (objection) return objection;
     const misfit = await this.#checkSchema(listing);

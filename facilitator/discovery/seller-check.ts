@@ -8,7 +8,7 @@ import { announcementOfPaymentRequired } from "./announcement.ts";
 import { type Finding, judge, type Reading, readQuote } from "./check-offers.ts";
 import { isListed, listedDays } from "./listing.ts";
 import { askBounds, parseAnswer, type UnpaidAnswer, type UnpaidFetch } from "./unpaid-fetch.ts";
-import { isLocalhost, readAnnouncement } from "./validate.ts";
+import { characterProblem, isLocalhost, readAnnouncement } from "./validate.ts";
 
 export interface CheckNeeds {
   readonly db: Database;
@@ -163,7 +163,10 @@ async function listingFindings(
   const { listed, settled } = rows[0];
   const announcement = quotes.map(announcementOfPaymentRequired).find((one) => one !== undefined);
   const declared = announcement && readAnnouncement({ ...announcement, url: address }, { allowLocalhost });
-  const rejected = declared && "rejectedReason" in declared ? declared.rejectedReason : undefined;
+  const rejected =
+    declared && "rejectedReason" in declared
+      ? declared.rejectedReason
+      : quotes.map(({ accepts }) => characterProblem("accepts", accepts)).find((one) => one !== undefined);
   return [
     judge(
       listed > 0,

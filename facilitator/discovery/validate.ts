@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import ipaddr from "ipaddr.js";
 import { isJsonObject, type JsonObject } from "../../shared/json.ts";
+import { unstorableIn } from "../../shared/request-body.ts";
 import type { Announcement } from "./announcement.ts";
 import type { AcceptedRequirements } from "./payment-requirements.ts";
 
@@ -109,10 +110,20 @@ function readBazaar(given: unknown): { info: JsonObject; schema: JsonObject; rou
     return reject(`bazaar is nested deeper than ${limits.depthMax}`);
   const json = JSON.stringify(given);
   if (Buffer.byteLength(json) > limits.bazaarBytesMax) return reject(`bazaar exceeds ${limits.bazaarBytesMax} bytes`);
+  const unstorable = characterProblem("bazaar", given);
+  if (unstorable) return reject(unstorable);
   if (hasForeignReference(schema)) return reject("bazaar.schema must not refer outside itself");
   const problem = inputProblem(info.input);
   if (problem) return reject(problem);
   return { info: withToolName(info), schema, routeTemplate };
+}
+
+/** What PostgreSQL would not read back. */
+export function characterProblem(where: string, given: unknown): string | undefined {
+  const field = unstorableIn(given, where);
+  if (field === undefined) return undefined;
+  const named = field === where ? where : `${where}, ${field},`;
+  return `${named} holds a character that is none (NUL, or half of a surrogate pair)`;
 }
 
 function inputProblem(input: unknown): string | undefined {

@@ -116,6 +116,8 @@ describe("what is wrong with a declaration is reported to the resource server, a
     ["bazaar.schema.$dynamicRef", "file:///etc/passwd", /outside/],
     ["bazaar.schema.properties", deep(30), /nested/],
     ["bazaar.schema.description", "x".repeat(17_000), /16384 bytes/],
+    ["bazaar.info.output", { example: "a\u0000b" }, /bazaar, example, holds a character that is none/],
+    ["bazaar.schema.description", "\ud800", /bazaar, description, holds a character that is none/],
   ])("%s (%#)", async (path, value, reason) => {
     const body = await paymentFor("/odd", { [`paymentPayload.extensions.${path}`]: value });
     const { body: verdict, headers } = await catalog.facilitator.verify(body);
@@ -143,6 +145,21 @@ describe("what is wrong with a declaration is reported to the resource server, a
     expect(reportIn(headers)).toMatchObject({
       bazaar: { status: "rejected", rejectedReason: expect.stringMatching(/url/) },
     });
+  });
+
+  test.each([
+    ["NUL", "a\u0000"],
+    ["half of a surrogate pair", "a\udc00"],
+  ])("%s in the quote itself is refused at once, wherever it is", async (_, text) => {
+    const terms = requirementsOf(catalog.setting.terms);
+    const example = { ...bazaar(), info: { ...bazaar().info, output: { example: text } } };
+    catalog.server.answer("/in-bazaar", announcing([terms], {}, example));
+    catalog.server.answer("/in-terms", announcing([{ ...terms, extra: { ...terms.extra, note: text } }]));
+    for (const path of ["/in-bazaar", "/in-terms"]) await settle(await paymentFor(path));
+    await catalogCaughtUp();
+    const { db } = catalog.facilitator.context;
+    await eventually(async () => (await db.query("select from discovery_offers")).rowCount).toBe(0);
+    for (const path of ["/in-bazaar", "/in-terms"]) expect(await listed(path)).toBeUndefined();
   });
 
   test("info that does not fit its own schema keeps the resource off the list", async () => {
