@@ -1,7 +1,14 @@
 import type { JsonObject } from "../../shared/json.ts";
 import { type Announcement, announcementOfPaymentRequired } from "./announcement.ts";
 import { type AcceptedRequirements, readAcceptedRequirements } from "./payment-requirements.ts";
-import { askBounds, parseAnswer, type UnpaidAnswer, type UnpaidAsk, type UnpaidFetch } from "./unpaid-fetch.ts";
+import {
+  askBounds,
+  parseAnswer,
+  quoteInHeader,
+  type UnpaidAnswer,
+  type UnpaidAsk,
+  type UnpaidFetch,
+} from "./unpaid-fetch.ts";
 import type { Declaration } from "./validate.ts";
 
 /**
@@ -72,11 +79,10 @@ function unpaidRequest({ type, input }: Declaration): Pick<UnpaidAsk, "method" |
 }
 
 /** v2 quotes in a header, v1 in the body, an MCP tool in its result. */
-function paymentRequiredIn({ status, headers, body }: UnpaidAnswer, type: "http" | "mcp"): readonly JsonObject[] {
+export function paymentRequiredIn(answer: UnpaidAnswer, type: "http" | "mcp"): readonly JsonObject[] {
+  const { status, body } = answer;
   if (status === 402) {
-    const header = headers["payment-required"];
-    const inHeader = typeof header === "string" ? parseAnswer(Buffer.from(header, "base64").toString()) : undefined;
-    return [inHeader, parseAnswer(body.toString())].filter((quote) => quote !== undefined);
+    return [quoteInHeader(answer)?.quote, parseAnswer(body.toString())].filter((quote) => quote !== undefined);
   }
   if (status !== 200 || type !== "mcp") return [];
   const event = /^data: ?(.*)$/m.exec(body.toString())?.[1];

@@ -7,7 +7,8 @@ import type { CallCounts } from "../limits/call-counts.ts";
 import { announcementOfPaymentRequired } from "./announcement.ts";
 import { type Finding, judge, type Reading, readQuote } from "./check-offers.ts";
 import { isListed, listedDays } from "./listing.ts";
-import { askBounds, parseAnswer, type UnpaidAnswer, type UnpaidFetch } from "./unpaid-fetch.ts";
+import { paymentRequiredIn } from "./ownership.ts";
+import { askBounds, parseAnswer, quoteInHeader, type UnpaidAnswer, type UnpaidFetch } from "./unpaid-fetch.ts";
 import { characterProblem, isLocalhost, readAnnouncement } from "./validate.ts";
 
 export interface CheckNeeds {
@@ -61,11 +62,7 @@ export async function checkSeller(needs: CheckNeeds, given: string): Promise<Sel
     readings: [1, 2].map(
       (version) => readings.find((reading) => reading.version === version) ?? absent(version as 1 | 2),
     ),
-    listing: await listingFindings(
-      needs,
-      url,
-      quotes.flatMap(({ quote }): readonly JsonObject[] => (quote ? [quote] : [])),
-    ),
+    listing: await listingFindings(needs, url, failed ? [] : paymentRequiredIn(answer, "http")),
   };
 }
 
@@ -117,16 +114,12 @@ interface Quote {
 }
 
 /** Version 1 is read from the body, version 2 from a header of either name. */
-function quotesIn({ status, headers, body }: UnpaidAnswer): readonly Quote[] {
-  if (status !== 402) return [];
-  const inBody = parseAnswer(body.toString());
-  const found: Quote[] = [{ version: 1, from: "the body", quote: inBody?.x402Version === 2 ? undefined : inBody }];
-  for (const name of ["payment-required", "x-payment-required"]) {
-    const value = headers[name];
-    if (typeof value !== "string") continue;
-    found.push({ version: 2, from: name.toUpperCase(), quote: parseAnswer(Buffer.from(value, "base64").toString()) });
-  }
-  return found;
+function quotesIn(answer: UnpaidAnswer): readonly Quote[] {
+  if (answer.status !== 402) return [];
+  const inBody = parseAnswer(answer.body.toString());
+  const first: Quote = { version: 1, from: "the body", quote: inBody?.x402Version === 2 ? undefined : inBody };
+  const inHeader = quoteInHeader(answer);
+  return inHeader ? [first, { version: 2, from: inHeader.from.toUpperCase(), quote: inHeader.quote }] : [first];
 }
 
 /** What clients of a version find nothing of. */
@@ -146,7 +139,7 @@ function absent(version: 1 | 2): Reading {
   return { version, from, offers: [], findings: [judge(false, `v${version}.1`, says, remedy)], isPayable: false };
 }
 
-/** Whether the URL is in the catalog, and why not. */
+/** Whether the URL is in the catalog, and why not; of what its quote would say nothing where none was read. */
 async function listingFindings(
   { db, allowLocalhost }: CheckNeeds,
   url: URL,
@@ -180,12 +173,16 @@ async function listingFindings(
       [`It was paid for here within ${listedDays} days`, `It was not paid for here within ${listedDays} days`],
       "Have it paid for through this facilitator: only what was paid for is listed.",
     ),
-    judge(
-      announcement !== undefined,
-      "l.3",
-      ["Its quote agrees to be listed", "Its quote does not agree to be listed"],
-      "Declare the extension “bazaar” in the quote (version 1: outputSchema with an input that is discoverable).",
-    ),
+    ...(quotes.length > 0
+      ? [
+          judge(
+            announcement !== undefined,
+            "l.3",
+            ["Its quote agrees to be listed", "Its quote does not agree to be listed"],
+            "Declare the extension “bazaar” in the quote (version 1: outputSchema with an input that is discoverable).",
+          ),
+        ]
+      : []),
     ...(declared
       ? [
           judge(

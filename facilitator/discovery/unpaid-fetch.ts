@@ -40,6 +40,16 @@ export function parseAnswer(text: string): JsonObject | undefined {
   }
 }
 
+/** The quote of version 2 in a 402, and the name of the header that has it. */
+export function quoteInHeader({ headers }: UnpaidAnswer): { from: string; quote: JsonObject } | undefined {
+  for (const from of ["payment-required", "x-payment-required"]) {
+    const value = headers[from];
+    const quote = typeof value === "string" ? parseAnswer(Buffer.from(value, "base64").toString()) : undefined;
+    if (quote) return { from, quote };
+  }
+  return undefined;
+}
+
 /** The one way from the daemon to a URL that a caller named: through the outbound guard, and following no redirect. */
 export function createUnpaidFetch(outbound: Outbound, { allowLocalhost }: { allowLocalhost: boolean }): UnpaidFetch {
   return (url, ask) => {

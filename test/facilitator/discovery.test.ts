@@ -128,6 +128,20 @@ describe("a resource that was paid for and asks to be listed", () => {
     expect((await listing("?type=http")).items).toEqual([]);
   });
 
+  test("may quote in the header's older name, as the check of a seller reads it", async () => {
+    catalog.server.answer("/older", (response) => {
+      const said = {
+        x402Version: 2,
+        accepts: [requirementsOf(catalog.setting.terms)],
+        extensions: { bazaar: bazaar() },
+      };
+      const quote = Buffer.from(JSON.stringify(said)).toString("base64");
+      response.writeHead(402, { "x-payment-required": quote }).end();
+    });
+    await settle(await paymentFor("/older"));
+    await eventually(() => listed("/older")).toBeDefined();
+  });
+
   test("shows what the resource itself says, not what its payer made of it", async () => {
     const own = { ...bazaar(), info: { input: { type: "http", method: "GET", queryParams: { city: "string" } } } };
     const price = { ...requirementsOf(catalog.setting.terms), amount: "20000" };

@@ -121,7 +121,32 @@ test("what is no quote, a redirect, or nothing is said to be so, and nothing of 
   expect(moved.answer.rule).toBe("c.2");
   const garbled = await check(facilitator, { status: 402, headers: { "payment-required": "%%%" }, body: "{" });
   expect(garbled.readings.every(({ isPayable }) => !isPayable)).toBe(true);
-  expect(broken(garbled.listing)).toEqual(["l.1", "l.2", "l.3"]);
+  expect(broken(garbled.listing)).toEqual(["l.1", "l.2"]);
+});
+
+test("whether a quote agrees to be listed is told of a quote that was read, in the same places as for a listing", async ({
+  setting,
+  facilitator,
+}) => {
+  const bazaar = { info: { input: { type: "http", method: "GET" } }, schema: { type: "object" } };
+  const agreeing = { x402Version: 2, accepts: [offer(setting)], extensions: { bazaar } };
+  const rulesOf = ({ listing }: Awaited<ReturnType<typeof check>>) =>
+    listing.map(({ rule, verdict }) => `${rule} ${verdict}`).slice(2);
+  const silent = await check(facilitator, { status: 402, headers: header({ ...agreeing, extensions: {} }) });
+  expect(rulesOf(silent)).toEqual(["l.3 bad"]);
+  const older = { "x-payment-required": header(agreeing)["payment-required"] };
+  expect(rulesOf(await check(facilitator, { status: 402, headers: older }))).toEqual(["l.3 ok", "l.4 ok"]);
+  expect(rulesOf(await check(facilitator, { status: 402, body: JSON.stringify(agreeing) }))).toEqual([
+    "l.3 ok",
+    "l.4 ok",
+  ]);
+  expect(rulesOf(await check(facilitator, { status: 200 }))).toEqual([]);
+  const { db, callCounts } = facilitator.context;
+  await db.query("truncate call_counts");
+  const fetchUnpaid = async () => Promise.reject(new Error("nobody answers"));
+  const needs = { db, callCounts, fetchUnpaid, allowLocalhost: true, supported: supported(facilitator.context) };
+  const away = await checkSeller(needs, "https://away.example.org/x");
+  expect([away.status, away.listing.map(({ rule }) => rule)]).toEqual([undefined, ["l.1", "l.2"]]);
 });
 
 test("a host is asked once a minute over all callers, and only a public one over https", async ({
