@@ -85,12 +85,10 @@ export class Catalog {
     if ("problem" in listing) return listing;
     const unstorable = characterProblem("accepts", listing.requirements);
     if (unstorable) return permanent(unstorable);
-    const objection = fetchUnpaid && (await this.#objection(fetchUnpaid, listing));
+    const path = fetchUnpaid && (await this.#store.pathOfOthers(listing));
+    const objection = fetchUnpaid && path !== undefined && (await this.#objection(fetchUnpaid, listing, path));
     if (objection) return objection;
-    const misfit = await this.#checkSchema(listing);
-    if (misfit) return misfit;
-    const problem = await this.#store.put(listing);
-    return problem === undefined ? undefined : permanent(problem);
+    return (await this.#checkSchema(listing)) ?? (await this.#store.put(listing, path));
   }
 
   /** A schema that takes too much keeps all others waiting, so its seller does that once an hour. */
@@ -103,9 +101,7 @@ export class Catalog {
   }
 
   /** On a host of many sellers each path answers for itself only: the path a template began with must agree too. */
-  async #objection(fetchUnpaid: UnpaidFetch, listing: Listing): Promise<Problem | undefined> {
-    const probeUrl = await this.#store.pathOfOthers(listing);
-    if (probeUrl === undefined) return undefined;
+  async #objection(fetchUnpaid: UnpaidFetch, listing: Listing, probeUrl: string): Promise<Problem | undefined> {
     const required = await askResource(fetchUnpaid, { ...listing.declaration, probeUrl }, this.#stopping.signal);
     if ("problem" in required) return required;
     return requirementsFor(required, listing.requirements) ? undefined : permanent("the listing is of other wallets");

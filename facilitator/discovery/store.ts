@@ -1,7 +1,8 @@
-import { type Database, inTransaction, type Transaction } from "../../shared/postgres.ts";
+import { type Database, inTransaction, type Queryable, type Transaction } from "../../shared/postgres.ts";
 import { keepRollUpsOut } from "../rollup-lock.ts";
 import { isListed, listedDays } from "./listing.ts";
 import type { ListingRequest } from "./listing-requests.ts";
+import { type Problem, permanent, transient } from "./ownership.ts";
 import type { AcceptedRequirements } from "./payment-requirements.ts";
 
 /** Of one wallet on one host: a server that names a wallet which is not its own takes up no place of the owner's hosts. */
@@ -72,8 +73,8 @@ export class ListingStore {
   }
 
   /** Another path of this listing's route template, where the listing began with other wallets than this one. */
-  async pathOfOthers({ declaration, requirements }: Listing): Promise<string | undefined> {
-    const { rows } = await this.#db.query(
+  async pathOfOthers({ declaration, requirements }: Listing, db: Queryable = this.#db): Promise<string | undefined> {
+    const { rows } = await db.query(
       `select r.probe_url from discovery_resources r
         where r.key = $1 and ${isListed} and r.probe_url not in ('', $2)
           and not exists (select from discovery_accepts a where a.resource_id = r.id and a.pay_to = lower($3))`,
@@ -82,19 +83,27 @@ export class ListingStore {
     return rows[0]?.probe_url;
   }
 
-  /** Lists it, or says why not. The newest description counts; ways to pay come together from all payments. */
-  async put(listing: Listing): Promise<string | undefined> {
+  /**
+   * Lists it, or says why not. The newest description counts; ways to pay come together from all payments. `agreed`: the path of others
+   * that was asked.
+   */
+  async put(listing: Listing, agreed?: string): Promise<Problem | undefined> {
     const { declaration, requirements, stillAccepted } = listing;
     const host = hostOf(declaration.resource);
     return inTransaction(this.#db, async (tx) => {
-      await tx.query("select pg_advisory_xact_lock(hashtextextended($1, 0))", [boundedBy(requirements.payTo, host)]);
+      await tx.query(lock, [declaration.key]);
+      // A resource that was asked, of a template that others may have begun since.
+      const path = stillAccepted && (await this.pathOfOthers(listing, tx));
+      if (path !== undefined && path !== agreed) return transient("another wallet listed this template meanwhile");
+      await tx.query(lock, [boundedBy(requirements.payTo, host)]);
       const { rows: others } = await tx.query(
         `select count(distinct r.id) as count
            from discovery_accepts a join discovery_resources r on r.id = a.resource_id
           where a.pay_to = lower($1) and ${isListed} and r.key <> $2 and split_part(r.resource, '/', 3) = $3`,
         [requirements.payTo, declaration.key, host],
       );
-      if (others[0].count >= resourcesMax) return `the wallet has ${resourcesMax} resources listed on ${host} already`;
+      if (others[0].count >= resourcesMax)
+        return permanent(`the wallet has ${resourcesMax} resources listed on ${host} already`);
       const { rows } = await tx.query(upsertResource, resourceValues(listing));
       await tx.query(upsertAccept, [
         rows[0].id,
@@ -123,6 +132,9 @@ export class ListingStore {
 
 const hostOf = (resource: string) => new URL(resource).host;
 const boundedBy = (payTo: string, host: string) => `${payTo.toLowerCase()} ${host}`;
+
+/** Of a listing's key before that of a wallet, so that no two wait for each other. */
+const lock = "select pg_advisory_xact_lock(hashtextextended($1, 0))";
 
 function resourceValues({ declaration, settledAt }: Listing): unknown[] {
   const { key, resource, type, x402Version, description, mimeType, serviceName, tags, iconUrl, bazaar, input } =

@@ -24,6 +24,12 @@ test.beforeAll(async ({ db }) => {
 
 /** Lists a path, perhaps as one of a route, as a settled payment for it does. */
 async function list(path: string, amount: string, routeTemplate?: string, changes: object = {}): Promise<void> {
+  expect(
+    await store.put({ ...listingOf(path, amount, routeTemplate, changes), stillAccepted: undefined }),
+  ).toBeUndefined();
+}
+
+function listingOf(path: string, amount: string, routeTemplate?: string, changes: object = {}) {
   const bazaar = {
     info: { input: { type: "http", method: "GET" } },
     schema: {},
@@ -34,8 +40,7 @@ async function list(path: string, amount: string, routeTemplate?: string, change
   if ("rejectedReason" in declaration) throw new Error(declaration.rejectedReason);
   const terms = { scheme: "exact", network, amount, asset: "0xusdc", payTo: seller, maxTimeoutSeconds: 60 };
   const requirements = { ...terms, ...changes };
-  const request = { declaration, requirements, digest: randomBytes(32), settledAt: new Date() };
-  expect(await store.put({ ...request, stillAccepted: undefined })).toBeUndefined();
+  return { declaration, requirements, digest: randomBytes(32), settledAt: new Date() };
 }
 
 async function paid(db: Database, path: string, changes: Partial<TestRecord> = {}): Promise<void> {
@@ -154,6 +159,19 @@ test("price, payments and success are those on the networks that are looked at",
   expect(await recordOn([testnet])).toEqual([1, 1, 1]);
   // Of an environment where it is not sold it shows where it is.
   expect(await recordOn([network])).toEqual([2, 1, 2]);
+});
+
+test("of a template that others list while it is checked, their path has its say first", async () => {
+  const offer = (path: string, payTo: string) => {
+    const listing = listingOf(path, "10", "/stalls/:name", { payTo });
+    return { ...listing, stillAccepted: [listing.requirements] };
+  };
+  const [anna, bob] = [offer("/stalls/anna", seller), offer("/stalls/bob", stranger)];
+  const both = await Promise.all([store.put(anna), store.put(bob)]);
+  expect(both.filter((problem) => problem === undefined)).toHaveLength(1);
+  const [first, second] = both[0] === undefined ? [anna, bob] : [bob, anna];
+  expect(await store.put(second)).toMatchObject({ transient: true });
+  expect(await store.put(second, first.declaration.probeUrl)).toBeUndefined();
 });
 
 test("of the resources that name a wallet those come first for which most was settled into it, whatever is paid for last or into others", async ({
