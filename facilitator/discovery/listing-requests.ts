@@ -8,7 +8,7 @@ const requestLengthMax = 32_768;
 const attemptsMax = 5;
 const ageMax = "1 day";
 /** Longer than an attempt takes, its wait for the schemas of others included; the next one waits longer. */
-const firstLeaseSeconds = 60;
+const firstLeaseSeconds = 45;
 
 /** A payment's wish to be listed once it has settled. */
 export interface ListingRequest {
