@@ -12,13 +12,10 @@ import { rowsAPage } from "../address.ts";
 import { inEnv } from "../layout.tsx";
 import type { Page, Visit } from "../page.ts";
 import { PayeeTable } from "../payee-table.tsx";
-import type { SiteNeeds } from "../site.ts";
+import type { ReadNeeds } from "./transactions.tsx";
 
 /** Who is paid most through this facilitator. */
-export function payeesPage(
-  context: Pick<SiteNeeds, "reads" | "config" | "schemes">,
-  environments: readonly Environment[],
-): Page {
+export function payeesPage(context: ReadNeeds, environments: readonly Environment[]): Page {
   return {
     path: "/payees",
     scriptBytesMax: 2_048,
