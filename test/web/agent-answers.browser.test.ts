@@ -93,13 +93,18 @@ test("a run with credits whose chain has not told yet is not said to cost nothin
   await close();
 });
 
-test("a payment that is good for another run keeps the input it was last posted with through a reload", async () => {
-  const { page, close } = await atAgent();
-  const before = await site.usdcOf("evm");
+/** Leaves the page with a settled payment that is good for another run. */
+async function payForFailedRun(page: Page): Promise<void> {
   await answerPaid(page, 500, failed);
   await payOnBase(page);
   await runAgain(page).waitFor();
   await page.unroute("**/api/agent/**");
+}
+
+test("a payment that is good for another run keeps the input it was last posted with through a reload", async () => {
+  const { page, close } = await atAgent();
+  const before = await site.usdcOf("evm");
+  await payForFailedRun(page);
   await textOf(page).fill("Corrected.");
   site.model.injectFault({ delayMs: 600_000 });
   const asked = site.model.asked();
@@ -115,10 +120,7 @@ test("a payment that is good for another run keeps the input it was last posted 
 
 test("a payment that is good for another run is posted by a press alone, and outlasts a run with credits", async () => {
   const { page, close } = await atAgent(10n);
-  await answerPaid(page, 500, failed);
-  await payOnBase(page);
-  await runAgain(page).waitFor();
-  await page.unroute("**/api/agent/**");
+  await payForFailedRun(page);
   await runWithCredits(page);
   await resultOf(page).getByText("Paid 5 credits. 5 credits left.").waitFor();
   const before = await site.usdcOf("evm");
@@ -226,10 +228,7 @@ test("what one account ran and tried in a tab is neither shown to another accoun
 test("a payment under way goes on when its payer signs in meanwhile", async () => {
   const { page, close } = await atAgent();
   const before = await site.usdcOf("evm");
-  await answerPaid(page, 500, failed);
-  await payOnBase(page);
-  await runAgain(page).waitFor();
-  await page.unroute("**/api/agent/**");
+  await payForFailedRun(page);
   await signInWith(site, page, 10n);
   await page.reload();
   await runAgain(page).click();
@@ -303,10 +302,7 @@ test.each([
   async (_, charge) => {
     const { page, close } = await atAgent();
     const before = await site.usdcOf("evm");
-    await answerPaid(page, 500, failed);
-    await payOnBase(page);
-    await runAgain(page).waitFor();
-    await page.unroute("**/api/agent/**");
+    await payForFailedRun(page);
     let posts = 0;
     page.on("request", (request) => (posts += request.url().includes("/api/agent/") ? 1 : 0));
     await textOf(page).fill("");

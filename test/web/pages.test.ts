@@ -63,6 +63,10 @@ describe("pages", () => {
     const field = /<textarea[^>]*name="in\.constructor"[^>]*>[^<]*/.exec(page)?.[0];
     expect(field).toMatch(/>$/);
     expect(field).not.toContain("maxlength");
+    const workbench = await (await fetch(`${market.url}/svg`, { headers: browser })).text();
+    const prompt = /<textarea[^>]*name="prompt"[^>]*>/.exec(workbench)?.[0];
+    expect(prompt).toBeDefined();
+    expect(prompt).not.toContain("maxlength");
   });
 
   test("an address that begins with two slashes is that of the first page", async ({ market }) => {

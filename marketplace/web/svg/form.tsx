@@ -3,7 +3,7 @@ import type { ComponentChildren } from "preact";
 import { AreaField, Field, SelectField, Switch, TextField } from "../../../shared/page/field.tsx";
 import { Icon } from "../../../shared/page/icon.tsx";
 import { creditsOf } from "../../../shared/page/money.tsx";
-import { drawAspects, drawStyles, promptLengthMax, seedMax } from "../../svg/draw-options.ts";
+import { drawAspects, drawStyles, seedMax } from "../../svg/draw-options.ts";
 import { svgProducts } from "../../svg/products.ts";
 import { imageBytesMax } from "../../tracer/image/limits.ts";
 import { traceModes, traceStyles } from "../../tracer/options.ts";
@@ -53,7 +53,6 @@ export function WorkbenchForm(props: FormProps) {
             name="prompt"
             label="What to draw"
             rows={4}
-            maxLength={promptLengthMax}
             value={String(values.get("prompt") ?? "")}
             placeholder="A lighthouse on a cliff before a red sun"
           />

@@ -15,9 +15,6 @@ export function takeWallets(form: HTMLFormElement, bench: Bench): void {
 
 function payBy(button: Element, form: HTMLFormElement, bench: Bench): void {
   const panel = new WalletPanel(form);
-  form.addEventListener("change", ({ target }) => {
-    if (target instanceof HTMLInputElement && (target.name === "make" || target.name === "hd")) void panel.refresh();
-  });
   button.addEventListener("click", () => {
     const { wallet, network } = panel;
     if (!wallet) return;
