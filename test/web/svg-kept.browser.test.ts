@@ -254,3 +254,112 @@ test("the call that is copied is the one that is shown, and HD's price is the on
   await page.getByRole("link", { name: "Sign in to draw 8 credits" }).waitFor();
   await close();
 });
+
+/** Lets the service draw what is posted first, and keeps its answer from the page; told are the names of all posts. */
+async function loseFirstAnswer(page: Page, product: "vectorize" | "generate") {
+  const names: (string | undefined)[] = [];
+  await page.route(`**/api/account/svg/${product}`, async (route: Route) => {
+    names.push(route.request().headers()["idempotency-key"]);
+    if (names.length > 1) return route.continue();
+    await route.fetch();
+    return route.abort();
+  });
+  return names;
+}
+
+test("a page that is loaded again while a drawing is made goes on with it, and it is charged once", async ({
+  site,
+}) => {
+  const { page, left, close } = await withCredits(site, 5n);
+  const names = await loseFirstAnswer(page, "vectorize");
+  await choose(page);
+  await drawing(page).waitFor();
+  await page.locator("#style").selectOption("logo");
+  await page.getByRole("button", { name: "Trace 1 credit" }).click();
+  await expect.poll(() => names.length).toBe(1);
+  await page.reload();
+  await page.getByText(/^Asked for before: logo, style logo\. Traced in .* for 1 credit\./).waitFor();
+  await page.locator(".ba-before").waitFor();
+  expect(new Set(names).size).toBe(1);
+  expect(await left()).toBe(4n);
+  // It is over: the next press is for another one.
+  await page.getByRole("button", { name: "Trace 1 credit" }).click();
+  await expect.poll(() => new Set(names).size).toBe(2);
+  await expect.poll(left).toBe(3n);
+  await close();
+});
+
+test("what was asked for before a reload comes before another drawing of its kind", async ({ site }) => {
+  const { page, close } = await withCredits(site, 20n);
+  const names = await loseFirstAnswer(page, "generate");
+  await page.getByText("Draw", { exact: true }).click();
+  await page.getByLabel("What to draw").fill("A fox made of paper");
+  await page.getByRole("button", { name: /^Draw 3 credits/ }).click();
+  await page.getByText("The answer was lost on the way.").waitFor();
+  await page.getByLabel("What to draw").fill("A bear made of snow");
+  await page.getByRole("button", { name: /^Draw 3 credits/ }).click();
+  await page.getByText(/^Asked for before: “A fox made of paper”\. Drawn in/).waitFor();
+  expect(names).toEqual([names[0], names[0]]);
+  // The form is as it was left: the next press is for what it says.
+  await page.getByRole("button", { name: /^Draw 3 credits/ }).click();
+  await expect.poll(() => new Set(names).size).toBe(2);
+  await close();
+});
+
+test("a picture that is too large to be kept is charged once when it is chosen again after a reload", async ({
+  site,
+}) => {
+  const { page, left, close } = await withCredits(site, 5n);
+  const names = await loseFirstAnswer(page, "vectorize");
+  await choose(page);
+  await drawing(page).waitFor();
+  // Room for a name, and not for a picture.
+  await page.evaluate(() => {
+    for (let size = 2 ** 22; size > 512; size /= 2) {
+      try {
+        for (let n = 0; n < 3; n += 1) sessionStorage.setItem(`filled ${size} ${n}`, "x".repeat(size));
+      } catch {
+        // It is full for this size.
+      }
+    }
+  });
+  await page.getByRole("button", { name: "Trace 1 credit" }).click();
+  await page.getByText("The answer was lost on the way.").waitFor();
+  await page.reload();
+  await choose(page, "the same.png");
+  await drawing(page).waitFor();
+  await page.getByRole("button", { name: "Trace 1 credit" }).click();
+  await page.getByText(/Traced in .* for 1 credit\./).waitFor();
+  expect(new Set(names).size).toBe(1);
+  expect(await left()).toBe(4n);
+  await close();
+});
+
+test("what was drawn last is there again after a reload, for the account that had it drawn and for no other", async ({
+  site,
+}) => {
+  const { page, left, close } = await withCredits(site, 5n);
+  await choose(page);
+  await drawing(page).waitFor();
+  await page.getByRole("button", { name: "Trace 1 credit" }).click();
+  await page.getByText(/Traced in .* for 1 credit\./).waitFor();
+  const paths = await stat(page, "Paths");
+  await page.reload();
+  await page.getByText("Traced last in this tab.").waitFor();
+  expect(await stat(page, "Paths")).toBe(paths);
+  const [download] = await Promise.all([
+    page.waitForEvent("download"),
+    page.getByRole("button", { name: "Save as SVG" }).click(),
+  ]);
+  expect(download.suggestedFilename()).toBe("logo.svg");
+  expect(await left()).toBe(4n);
+  await signIn(site, page, `other-${Math.random().toString(36).slice(2)}`);
+  await page.reload();
+  await page
+    .getByRole("button", { name: /^Trace/ })
+    .first()
+    .waitFor();
+  await page.getByText("nothing is sent until you press the button").waitFor();
+  expect(await page.getByText("Traced last in this tab.").count()).toBe(0);
+  await close();
+});

@@ -4,10 +4,13 @@ import { Bench, type State } from "./svg/bench.ts";
 import { Canvas } from "./svg/canvas.tsx";
 import { ApiCode } from "./svg/code.tsx";
 import { Side } from "./svg/layers.tsx";
+import { makeWithCredits, requestUnderWay } from "./svg/make-with-credits.ts";
 import { isPaymentUnderWay } from "./svg/paid-products.ts";
 import { drawSettings, isDrawing, tellSliders, traceSettings } from "./svg/settings.ts";
 import { takePictures } from "./svg/take-pictures.ts";
 import { Tracer } from "./svg/tracer.ts";
+import { tryForFree } from "./svg/try-for-free.ts";
+import { finishUnderWay, type UnderWay } from "./svg/under-way.ts";
 
 /** The workbench: the form stays the page's own; what stands beside it is drawn here. */
 const form = document.querySelector<HTMLFormElement>("form[data-bench]");
@@ -28,8 +31,10 @@ function start(form: HTMLFormElement, out: HTMLElement): void {
   };
   const bench = new Bench(form, tracer, show);
   const { takeExample } = takePictures(form, bench);
+  const kept = unendedRequest(form);
   // In a task of its own: a slow phone would take no press while it evaluates this, lays out the page, and draws.
-  if (!("drawn" in out.dataset)) setTimeout(() => bench.set({}));
+  if (kept) setTimeout(() => void finishRequest(form, bench, kept));
+  else if (!("drawn" in out.dataset)) setTimeout(() => bench.showLast() || bench.set({}));
   // A field that is not shown could not say what is wrong with it; the service's words are shown instead.
   form.noValidate = true;
   tellSliders(form);
@@ -103,9 +108,27 @@ function listen(form: HTMLFormElement, bench: Bench): void {
     const { submitter } = event;
     event.preventDefault();
     if (!(submitter instanceof HTMLButtonElement) || submitter.name !== "pay") return;
-    const pay = submitter.value === "credits" ? "credits" : "free";
-    void bench.make(pay).then(() => pay === "credits" && document.dispatchEvent(new Event("balance-changed")));
+    if (submitter.value === "credits") return void makeForCredits(form, bench);
+    void bench.order((order) => tryForFree(order, Number(form.dataset.freePixels)));
   });
+}
+
+/** What was asked for before and is not here yet comes first, and is shown as what it is, whatever the form says by now. */
+async function makeForCredits(form: HTMLFormElement, bench: Bench): Promise<void> {
+  const unended = unendedRequest(form, isDrawing(form));
+  if (unended) return finishRequest(form, bench, unended);
+  await bench.order((order) => makeWithCredits(order, bench.priceOf(order), form.dataset.account ?? ""));
+  document.dispatchEvent(new Event("balance-changed"));
+}
+
+function unendedRequest(form: HTMLFormElement, draws?: boolean): UnderWay | undefined {
+  const { account } = form.dataset;
+  return account === undefined ? undefined : requestUnderWay(account, draws);
+}
+
+async function finishRequest(form: HTMLFormElement, bench: Bench, request: UnderWay): Promise<void> {
+  await finishUnderWay(form, bench, request);
+  document.dispatchEvent(new Event("balance-changed"));
 }
 
 /** Those in which Enter would submit the form; in the others it opens something. */

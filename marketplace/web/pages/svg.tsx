@@ -49,7 +49,7 @@ export function svgPage(context: WorkbenchNeeds): Page {
   };
 }
 
-/** What the island needs of the form: the prices that it shows, in credits, and how large a free picture may be. */
+/** What the island needs of the form beside its account: the prices that it shows, in credits, and how large a free picture may be. */
 const benchData = {
   "data-bench": "",
   "data-trace": String(svgProducts["svg-vectorize"].price),
@@ -157,7 +157,14 @@ async function view(
             <p class="dim small">Trace a picture or draw from a sentence. What fails costs nothing.</p>
           </div>
         </div>
-        <form class="bench" method="post" action="/svg" encType="multipart/form-data" {...benchData}>
+        <form
+          class="bench"
+          method="post"
+          action="/svg"
+          encType="multipart/form-data"
+          data-account={viewer?.account?.id}
+          {...benchData}
+        >
           <WorkbenchForm
             hasAccount={viewer?.account !== undefined}
             triesLeft={left}

@@ -55,10 +55,10 @@ export async function readQueue(): Promise<{ readonly waiting: number; readonly 
   return response?.ok ? response.json().catch(() => undefined) : undefined;
 }
 
-/** Asks for a drawing. `name` makes a request that is sent again the same request. Throws AskFailedError. */
-export async function ask(path: string, body: object, name: string): Promise<Made> {
+/** Asks for a drawing, in JSON. `name` makes a request that is sent again the same request. Throws AskFailedError. */
+export async function ask(path: string, body: string, name: string): Promise<Made> {
   const headers = { "content-type": "application/json", "idempotency-key": name };
-  const response = await fetch(path, { method: "POST", headers, body: JSON.stringify(body) }).catch(() => {
+  const response = await fetch(path, { method: "POST", headers, body }).catch(() => {
     throw new AskFailedError("The answer was lost on the way.", { isLost: true });
   });
   const answer = await response.json().catch(() => undefined);

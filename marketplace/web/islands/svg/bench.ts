@@ -2,10 +2,11 @@ import type { Drawing } from "../../../tracer/drawing.ts";
 import { notesInWords } from "../../../tracer/notes.ts";
 import { writeSvg } from "../../../tracer/output/write-svg.ts";
 import { readSvg } from "../../../tracer/sanitize/read-svg.ts";
-import { AskFailedError, ask, type Made } from "./ask.ts";
+import { AskFailedError, type Made } from "./ask.ts";
 import { type Edits, edited, isEdited, noEdits } from "./edits.ts";
 import { svgBlob } from "./files.ts";
-import { base64Of, type Picture, PictureError, readPicture, reducedTo, renderedPixels } from "./picture.ts";
+import { findDrawing, keepDrawing, type LastDrawing } from "./last-drawing.ts";
+import { type Picture, PictureError, readPicture, renderedPixels } from "./picture.ts";
 import { drawSettings, inWords, isDrawing, traceOptions, traceSettings } from "./settings.ts";
 import { type Traced, TraceRefusedError, type Tracer } from "./tracer.ts";
 
@@ -80,8 +81,6 @@ export class Bench {
   #pictures: readonly Picture[] = [];
   /** How often a drawing was shown that is no preview: a preview that was asked for before is shown no more. */
   #traces = 0;
-  /** Of the request whose end is not known yet. */
-  #request: { readonly of: string; readonly name: string; readonly isLost: boolean } | undefined;
 
   constructor(form: HTMLFormElement, tracer: Tracer, changed: (state: State) => void) {
     this.#form = form;
@@ -191,11 +190,6 @@ export class Bench {
     if (this.#state.shown === shown) this.set({ shown: { ...shown, score } });
   }
 
-  /** Has it drawn by the service: for nothing, or for credits. */
-  make(pay: "free" | "credits"): Promise<void> {
-    return this.order((order) => this.#ask(pay, order));
-  }
-
   /** Has what the form says drawn by `makes`: the service, or a payment for it. */
   async order(makes: (order: Order) => Promise<Made>): Promise<void> {
     const hasRead = await this.#hasRead();
@@ -214,26 +208,21 @@ export class Bench {
     await this.take({ draws, settings, picture: draws ? undefined : picture }, makes);
   }
 
-  /** Shows what is made of an order, or why nothing was. */
-  async take(order: Order, makes: (order: Order) => Promise<Made>): Promise<void> {
+  /** Shows what is made of an order, or why nothing was. Of one that was given before it says what it was for. */
+  async take(order: Order, makes: (order: Order) => Promise<Made>, isEarlier = false): Promise<void> {
     const { draws, settings, picture } = order;
     this.set({ since: performance.now(), problem: undefined, note: "" });
     // On a narrow screen the drawing is above the form, out of sight.
     if (matchMedia("(max-width: 60rem)").matches) document.querySelector(".canvas-bar")?.scrollIntoView();
     try {
       const made = await makes(order);
-      const words = "prompt" in settings ? String(settings.prompt).slice(0, 60) : inWords(settings);
-      this.#show({
-        isPreview: false,
-        source: picture,
-        drawing: readSvg(made.svg),
-        score: made.score,
-        ms: made.ms,
-        stored: made.url,
-        label: words,
-        fileName: draws ? "drawing" : baseOf(picture?.name ?? ""),
-      });
-      this.set({ since: undefined, note: [endOf(made, draws), notesInWords(made)].filter(Boolean).join(" ") });
+      const label = "prompt" in settings ? String(settings.prompt).slice(0, 60) : inWords(settings);
+      const last = { made, draws, label, fileName: draws ? "drawing" : baseOf(picture?.name ?? "") };
+      this.#showMade(last, picture);
+      const earlier = isEarlier && `Asked for before: ${draws ? `“${label}”` : `${last.fileName}, ${label}`}.`;
+      const note = [earlier, endOf(made, draws), notesInWords(made)].filter(Boolean).join(" ");
+      this.set({ since: undefined, note });
+      keepDrawing(this.#form.dataset.account, last);
       if (made.tries_left !== undefined) this.#tellTries(made.tries_left);
     } catch (error) {
       const isTold = error instanceof AskFailedError;
@@ -242,27 +231,26 @@ export class Bench {
     }
   }
 
-  async #ask(pay: "free" | "credits", { settings, picture }: Order): Promise<Made> {
-    const blob =
-      picture && (pay === "free" ? await reducedTo(picture, Number(this.#form.dataset.freePixels)) : picture.blob);
-    const body = { ...settings, ...(blob && { image: await base64Of(blob) }) };
-    if (pay === "free") return ask("/api/svg/try", body, crypto.randomUUID()).catch(tryLost);
-    const path = picture ? "/api/account/svg/vectorize" : "/api/account/svg/generate";
-    const max_credits = this.priceOf({ settings, picture });
-    const of = JSON.stringify([path, settings, picture?.url]);
-    const { name, isLost } = this.#request?.of === of ? this.#request : { name: crypto.randomUUID(), isLost: false };
-    this.#request = { of, name, isLost };
-    try {
-      const made = await ask(path, { ...body, max_credits }, name);
-      this.#request = undefined;
-      return made;
-    } catch (error) {
-      if (!(error instanceof AskFailedError)) throw error;
-      // A refusal that says nothing of the request before leaves it unknown what became of that one.
-      const isUnknown = error.isLost || (isLost && error.saysNothingOfBefore);
-      this.#request = isUnknown ? { of, name, isLost: true } : undefined;
-      throw isUnknown ? error.asLost() : error;
-    }
+  #showMade({ made, label, fileName }: LastDrawing, source: Picture | undefined): void {
+    this.#show({
+      isPreview: false,
+      source,
+      drawing: readSvg(made.svg),
+      score: made.score,
+      ms: made.ms,
+      stored: made.url,
+      label,
+      fileName,
+    });
+  }
+
+  /** After a reload, what was made last in this tab; false where there is none. */
+  showLast(): boolean {
+    const last = findDrawing(this.#form.dataset.account);
+    if (!last) return false;
+    this.#showMade(last, undefined);
+    this.set({ note: `${last.draws ? "Drawn" : "Traced"} last in this tab.` });
+    return true;
   }
 
   /** As the buttons say. */
@@ -348,13 +336,6 @@ function problemOf({ message, isLost, title, retryAfterSeconds = 0 }: AskFailedE
   if (isLost) return { title: message, text: "Press again: it is drawn and charged once, however often it is asked." };
   const wait = retryAfterSeconds > 0 && retryAfterSeconds < 600 ? ` Try again in ${retryAfterSeconds} s.` : "";
   return { title: "Nothing was drawn, and nothing was charged.", text: message + wait };
-}
-
-/** A try has no name by which it could be had again. */
-function tryLost(error: unknown): never {
-  if (!(error instanceof AskFailedError) || !error.isLost) throw error;
-  const text = "Nothing was charged. Press again; it may have used up one of today’s tries.";
-  throw new AskFailedError(text, { title: error.message });
 }
 
 const pageFailed = {

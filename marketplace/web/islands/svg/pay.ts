@@ -1,4 +1,3 @@
-import { fromBase64 } from "../../../../client/base64.ts";
 import { atomicPerCredit } from "../../../answers/amounts.ts";
 import { byId } from "../dom/elements.ts";
 import { AnswerError, errorOf, UnreachableError } from "../payment/answer.ts";
@@ -13,6 +12,7 @@ import { AskFailedError, type Made } from "./ask.ts";
 import type { Order } from "./bench.ts";
 import { type Product, products } from "./paid-products.ts";
 import { base64Of } from "./picture.ts";
+import { pictureIn, type UnderWay } from "./under-way.ts";
 
 const card = new PaymentCard(() => byId("bench-payment"), false);
 const view: PaymentView = {
@@ -67,22 +67,10 @@ export function paymentUnderWay(draws?: boolean): UnderWay | undefined {
     const { payment } = findKept(product);
     if (!payment || (draws !== undefined && (payment.isOwed || draws !== (product !== "svg-vectorize")))) continue;
     const { image, ...settings } = JSON.parse(payment.body) as { image?: string };
-    const picture = image === undefined ? undefined : pictureOf(fromBase64(image));
-    return { draws: product !== "svg-vectorize", settings, picture, finish: () => deliver(product, payment, true) };
+    const finish = () => deliver(product, payment, true);
+    return { draws: product !== "svg-vectorize", settings, picture: pictureIn(image), finish };
   }
   return undefined;
-}
-
-export interface UnderWay {
-  readonly draws: boolean;
-  readonly settings: object;
-  readonly picture: Blob | undefined;
-  readonly finish: () => Promise<Made>;
-}
-
-function pictureOf(bytes: Uint8Array<ArrayBuffer>): Blob {
-  const types: Readonly<Record<number, string>> = { 137: "image/png", 255: "image/jpeg", 82: "image/webp" };
-  return new Blob([bytes], { type: types[bytes[0] ?? 0] ?? "" });
 }
 
 async function deliver(product: Product, kept: KeptPayment, isResumed: boolean): Promise<Made> {
