@@ -21,9 +21,14 @@ export async function isFresh(db: Queryable, { id }: Session): Promise<boolean> 
 
 /** 403 for a session that is not fresh. */
 export async function requireFresh(db: Queryable, session: Session): Promise<void> {
-  if (await isFresh(db, session)) return;
-  throw new ApiError(
-    "forbidden",
-    `Sign out and in again first, or show as an operator that it is you: passkeys and the e-mail address are changed within ${freshMinutes} minutes of that.`,
-  );
+  if (!(await isFresh(db, session))) throw new NotFreshError();
+}
+
+export class NotFreshError extends ApiError {
+  constructor() {
+    super(
+      "forbidden",
+      `Sign out and in again first, or show as an operator that it is you: passkeys and the e-mail address are changed within ${freshMinutes} minutes of that.`,
+    );
+  }
 }

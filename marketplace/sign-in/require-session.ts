@@ -51,6 +51,7 @@ export function requireAccount(context: SessionNeeds): RequestHandler[] {
       const account = await accountOfUser(context.db, session.userId);
       if (!account) throw new ApiError("forbidden", reasonFor(session));
       requireOpen(account);
+      requireShownTo(account, request.get("x-account"));
       if (request.method !== "GET") await admitAccountChange(context.db, account);
       response.locals.account = account;
       next();
@@ -71,6 +72,21 @@ export async function admitAccountChange(db: Queryable, account: Account): Promi
 export async function admitDraftSave(db: Queryable, account: Account): Promise<void> {
   requireOpen(account);
   await admitOrRefuse(db, `draft-saves:${account.id}`, draftSavesPerMinute);
+}
+
+/**
+ * Whether a page was shown to the account that is signed in by now: in another tab its person may have gone on as somebody else. A
+ * page says whom it was shown to by the header `x-account`, or by its form's field `account`; programs say nothing.
+ */
+export function isShownTo({ id }: Account, shownTo: string | null | undefined): boolean {
+  return shownTo === undefined || shownTo === null || shownTo === id;
+}
+
+/** The same, by 403. */
+export function requireShownTo(account: Account, shownTo: string | null | undefined): void {
+  if (isShownTo(account, shownTo)) return;
+  const message = `This page was shown to another account than "${account.handle}", as which you are signed in now. Reload it.`;
+  throw new ApiError("forbidden", message);
 }
 
 function requireOpen({ state, handle }: Account): void {

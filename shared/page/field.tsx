@@ -97,12 +97,14 @@ interface TextFieldProps extends Told, InputAttributes {
 
 type AreaAttributes = Omit<TextareaHTMLAttributes<HTMLTextAreaElement>, "label" | "name" | "id" | "class">;
 
+/** A browser drops a line end that an area's text begins with: one more goes before it. */
 export function AreaField({ mono, label, id, name, code, note, help, error, value, ...area }: AreaFieldProps) {
   return (
     <Field
       {...{ id, label, name, code, note, help, error }}
       control={(tied) => (
         <textarea class={classes("area", mono && "mono")} {...area} {...tied}>
+          {value?.startsWith("\n") && "\n"}
           {value}
         </textarea>
       )}

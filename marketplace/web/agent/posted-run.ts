@@ -10,7 +10,7 @@ import { readIdempotencyKey } from "../../runs/idempotency-key.ts";
 import { readAskedInput, readOwnRun } from "../../runs/own-run.ts";
 import { prepareAgent } from "../../runs/prepare.ts";
 import { type RunNeeds, runAgent } from "../../runs/run.ts";
-import { admitAccountChange } from "../../sign-in/require-session.ts";
+import { admitAccountChange, requireShownTo } from "../../sign-in/require-session.ts";
 import type { Visit } from "../page.ts";
 import { exampleInput, fieldsOf, inputOfForm } from "./form-input.ts";
 import type { Told } from "./result-card.tsx";
@@ -80,6 +80,7 @@ async function runOnce(
   if (detail.price_credits > 0 && methodIn(form) !== "credits") {
     throw new ApiError("bad_request", "Nothing was charged. Choose credits to run it on this page as it is.");
   }
+  requireShownTo(account, form.get("account"));
   await admitAccountChange(context.db, account);
   const asked = { agent: detail.agent, input: values, maxCredits: priceAgreed(form) };
   const idempotencyKey = readIdempotencyKey(`form-${form.get("request") || randomUUID()}`);

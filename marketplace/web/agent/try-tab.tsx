@@ -41,6 +41,7 @@ export function TryTab({ tried }: { tried: Tried }) {
       >
         <input type="hidden" name="max_credits" value={price} />
         <input type="hidden" name="request" value={tried.requestName} />
+        {tried.viewer?.account && <input type="hidden" name="account" value={tried.viewer.account.id} />}
         <div class="stack">
           <InputCard tried={tried} />
           <PayCard tried={tried} />

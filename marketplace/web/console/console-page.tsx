@@ -4,12 +4,14 @@ import { ApiError } from "../../../shared/errors.ts";
 import type { Widening } from "../../../shared/page/policy.ts";
 import type { Database } from "../../../shared/postgres.ts";
 import type { Account } from "../../accounts/create.ts";
-import { admitAccountChange } from "../../sign-in/require-session.ts";
+import { NotFreshError } from "../../sign-in/fresh-session.ts";
+import { admitAccountChange, isShownTo } from "../../sign-in/require-session.ts";
 import { openAccountPath, signInPath } from "../layout.tsx";
 import type { Page, Redirect, Shown, View, Visit } from "../page.ts";
 import type { Viewer } from "../viewer.ts";
+import { ShownTo } from "./act-field.tsx";
 import { ConsoleFrame } from "./console-frame.tsx";
-import { keptForm } from "./kept-form.tsx";
+import { type KeptForm, keptForm, signedOut } from "./kept-form.tsx";
 import { isForForm, Refusal } from "./refusal.ts";
 
 /**
@@ -61,19 +63,30 @@ export function consolePage({ db }: ConsoleNeeds, page: ConsolePage): Page {
   const { path, scriptBytesMax, acts, formBytesMax = 16_384 } = page;
   const show = (visit: Visit) => withAccount(visit, async (own) => framed(page, own, await page.show(own)));
   if (!acts) return { path, scriptBytesMax, isPrivate: true, show };
-  const take = async (visit: Visit, form: URLSearchParams) =>
-    visit.viewer
-      ? withAccount(visit, async (own) => framed(page, own, await act(db, page, own, form)))
-      : keptForm({
-          path: visit.path,
-          form,
-          title: "You are signed out",
-          lede: "Your session ended, here or in another tab.",
-          way: { href: signInPath(visit.path), label: "Sign in" },
-          widening: await page.leadsTo?.(visit),
-        });
+  const keep = async (visit: Visit, form: URLSearchParams, why: Pick<KeptForm, "title" | "lede" | "way">) =>
+    keptForm({ path: visit.path, form, ...why, widening: await page.leadsTo?.(visit) });
+  const take = async (visit: Visit, form: URLSearchParams) => {
+    if (!visit.viewer) return keep(visit, form, signedOut(visit.path));
+    return withAccount(visit, async (own) => {
+      if (!isShownTo(own.account, form.get("account"))) return keep(visit, form, signedInAsAnother(own.account));
+      try {
+        return framed(page, own, await act(db, page, own, form));
+      } catch (error) {
+        if (!(error instanceof NotFreshError)) throw error;
+        return keep(visit, form, { title: "Sign in again", lede: error.message, way: signOutWay });
+      }
+    });
+  };
   return { path, scriptBytesMax, isPrivate: true, show, submit: { bytesMax: formBytesMax, take } };
 }
+
+const signedInAsAnother = ({ handle }: Account) => ({
+  title: "You are signed in as another account",
+  lede: `This form was shown to another account than ${handle}, as which this browser is signed in now. Sign in as the one it is for.`,
+  way: signOutWay,
+});
+
+const signOutWay = { href: "/sign-out", label: "Sign out and in again" };
 
 /** The page's own address, which says what was done: `/settings/keys?done=revoked`. */
 export function done(path: string, notice: string): Redirect {
@@ -130,9 +143,11 @@ function framed({ notices = {} }: ConsolePage, visit: AccountVisit, shown: Conso
     isPrivate: true,
     headers: { ...view.headers, "cache-control": "no-store" },
     body: (
-      <ConsoleFrame visit={visit} title={view.title} {...{ lede, aside, frame, notice, isLate }}>
-        {body}
-      </ConsoleFrame>
+      <ShownTo.Provider value={visit.account.id}>
+        <ConsoleFrame visit={visit} title={view.title} {...{ lede, aside, frame, notice, isLate }}>
+          {body}
+        </ConsoleFrame>
+      </ShownTo.Provider>
     ),
   };
 }

@@ -1,10 +1,11 @@
 /** @jsxRuntime automatic @jsxImportSource preact */
 import { Button, ButtonLink } from "../../../shared/page/button.tsx";
 import type { Widening } from "../../../shared/page/policy.ts";
+import { signInPath } from "../layout.tsx";
 import type { View } from "../page.ts";
 import { SignInBox } from "../sign-in-box.tsx";
 
-interface KeptForm {
+export interface KeptForm {
   /** The page's own path, to which it was posted. */
   readonly path: string;
   readonly form: URLSearchParams;
@@ -16,6 +17,12 @@ interface KeptForm {
   /** Where the form leads beside our own pages. */
   readonly widening?: Widening | undefined;
 }
+
+export const signedOut = (path: string) => ({
+  title: "You are signed out",
+  lede: "Your session ended, here or in another tab.",
+  way: { href: signInPath(path), label: "Sign in" },
+});
 
 /** Shown for a form whose sender has to show first who they are: what it holds waits on this page, and is sent again from it. */
 export function keptForm({ path, form, title, lede, way, widening }: KeptForm): View {

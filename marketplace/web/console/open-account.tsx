@@ -9,6 +9,7 @@ import { openAccountPath, signInPath } from "../layout.tsx";
 import type { Page, View } from "../page.ts";
 import { SignInBox } from "../sign-in-box.tsx";
 import type { Viewer } from "../viewer.ts";
+import { keptForm, signedOut } from "./kept-form.tsx";
 import { isForForm, Refusal } from "./refusal.ts";
 import { RefusedNote } from "./refused-note.tsx";
 
@@ -20,7 +21,7 @@ export function openAccountPage({ db }: { readonly db: Database }): Page {
     isPrivate: true,
     show: ({ viewer, query }) => {
       const next = nextOf(query.get("next"));
-      if (!viewer) return { redirect: signInPath(openAccountPath) };
+      if (!viewer) return { redirect: signInPath(`${openAccountPath}?next=${encodeURIComponent(next)}`) };
       if (viewer.account) return { redirect: next };
       return viewOf(viewer, next);
     },
@@ -28,7 +29,7 @@ export function openAccountPage({ db }: { readonly db: Database }): Page {
       bytesMax: 4_096,
       take: async ({ viewer }, form) => {
         const next = nextOf(form.get("next"));
-        if (!viewer) return { redirect: signInPath(openAccountPath) };
+        if (!viewer) return keptForm({ path: openAccountPath, form, ...signedOut(openAccountPath) });
         if (viewer.account) return { redirect: next };
         try {
           await admitOrRefuse(db, `session:${viewer.session.userId}`, opensPerMinute);

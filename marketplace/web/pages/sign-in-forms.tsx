@@ -128,7 +128,7 @@ function WalletWay({ next, networks, isAlone }: { next: string; networks: readon
 export function Confirmation({ token, next }: { token: string; next: string }) {
   return (
     <SignInBox title="Sign in with this link" lede="The link works once, in this browser or any other.">
-      <form method="post" action="/sign-in">
+      <form method="post" action="/sign-in" data-busy="Signing in">
         <input type="hidden" name="way" value="link" />
         <input type="hidden" name="token" value={token} />
         <input type="hidden" name="next" value={next} />

@@ -8,6 +8,7 @@ import type { Output } from "../../connectors/result.ts";
 import { parse } from "../../parse.ts";
 import type { FacilitatorClient } from "../../payments/facilitator/client.ts";
 import { payableHere } from "../../payments/facilitator/payable-networks.ts";
+import { requireShownTo } from "../../sign-in/require-session.ts";
 import { freePixelsMax } from "../../svg/free-picture.ts";
 import { admitFreeTry, type FreeTryNeeds, traceFree, triesLeft } from "../../svg/free-tries.ts";
 import { type SvgOrder, svgProducts } from "../../svg/products.ts";
@@ -110,6 +111,7 @@ async function made(context: WorkbenchNeeds, visit: Visit, form: FormData): Prom
   }
   const account = visit.viewer?.account;
   if (!account) throw new ApiError("unauthenticated", "Sign in first: it is paid with an account's credits.");
+  requireShownTo(account, text(form, "account"));
   const buyer = { accountId: account.id };
   const order: SvgOrder = draws
     ? { ...drawing(form), ...customerOf(buyer) }
@@ -165,6 +167,7 @@ async function view(
           data-account={viewer?.account?.id}
           {...benchData}
         >
+          {viewer?.account && <input type="hidden" name="account" value={viewer.account.id} />}
           <WorkbenchForm
             hasAccount={viewer?.account !== undefined}
             triesLeft={left}

@@ -249,8 +249,10 @@ describe("what is another account's", () => {
       }
       if (!submit || shown !== 200) continue;
       for (const { action, fields } of allFormsIn(hers).filter((form) => !form.action.startsWith("/sign-out"))) {
+        // Whom it was shown to is no secret that guards anything: who means harm leaves it out.
+        const { account: _, ...sentFields } = fields;
         // Few enough of each that no limit keeps them from being read.
-        const { status, html } = await (sent % 2 ? bob : carl).post(action || at, fields);
+        const { status, html } = await (sent % 2 ? bob : carl).post(action || at, sentFields);
         expect(status, `${action || at} ${JSON.stringify(fields)}: ${html}`).not.toBe(429);
         expect(status, action || at).toBeLessThan(500);
         sent += 1;

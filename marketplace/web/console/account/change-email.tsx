@@ -3,6 +3,7 @@ import { Button, ButtonLink } from "../../../../shared/page/button.tsx";
 import { Callout } from "../../../../shared/page/callout.tsx";
 import { Disclosure } from "../../../../shared/page/disclosure.tsx";
 import { changeMinutes } from "../../../sign-in/email-change.ts";
+import { ActField } from "../act-field.tsx";
 import type { Refusal } from "../refusal.ts";
 
 /** Asks for another address; nothing changes before the link that is sent there is followed. */
@@ -12,14 +13,14 @@ export function ChangeEmail({ refusal }: { refusal: Refusal | undefined }) {
   return (
     <Disclosure summary="Change" open={refused !== undefined}>
       <form class="stack stack-2 measure" method="post" action="/settings/account" data-busy="Sending">
-        <input type="hidden" name="act" value="change-email" />
+        <ActField value="change-email" />
         <div class="row row-tight">
           <input
             class="input input-sm"
             name="email"
             type="email"
             aria-label="New e-mail address"
-            aria-describedby="email-change-help"
+            aria-describedby={error ? "email-change-error email-change-help" : "email-change-help"}
             aria-invalid={error ? "true" : undefined}
             value={refused?.value("email")}
             placeholder="you@company.com"
@@ -30,7 +31,7 @@ export function ChangeEmail({ refusal }: { refusal: Refusal | undefined }) {
           <Button size="small">Send link</Button>
         </div>
         {error && (
-          <p class="error" role="alert">
+          <p class="error" role="alert" id="email-change-error">
             {error}
           </p>
         )}

@@ -8,6 +8,7 @@ import type { Database } from "../../../../shared/postgres.ts";
 import { type Closing, isInTheWay, readClosing } from "../../../accounts/closing.ts";
 import { closeOwnAccount } from "../../../accounts/state.ts";
 import type { Page } from "../../page.ts";
+import { ActField } from "../act-field.tsx";
 import { consolePage } from "../console-page.tsx";
 import type { Refusal } from "../refusal.ts";
 import { RefusedNote } from "../refused-note.tsx";
@@ -74,7 +75,7 @@ function Asked({ handle, closing, refusal }: AskedProps) {
       <InTheWay closing={closing} />
       {!isInTheWay(closing) && (
         <form class="stack key-form" method="post" action={path}>
-          <input type="hidden" name="act" value="close" />
+          <ActField value="close" />
           <RefusedNote refusal={refusal} fields={["handle"]} />
           {left > 0n && (
             <Choice

@@ -4,6 +4,7 @@ import { Callout } from "../../../../shared/page/callout.tsx";
 import { Card } from "../../../../shared/page/card.tsx";
 import { TextField } from "../../../../shared/page/field.tsx";
 import { daysBetweenRenames } from "../../../accounts/rename.ts";
+import { ActField } from "../act-field.tsx";
 import type { Refusal } from "../refusal.ts";
 
 /** The account's name, and what changing it does. */
@@ -22,7 +23,7 @@ export function HandleCard({ handle, host, liveAgents, refusal }: HandleCardProp
     >
       <div class="cols cols-2">
         <form class="stack" method="post" action="/settings/account">
-          <input type="hidden" name="act" value="rename" />
+          <ActField value="rename" />
           <TextField
             id="handle"
             name="handle"

@@ -5,6 +5,7 @@ import { noFigure } from "../../../../shared/page/figures.ts";
 import { type Column, Table } from "../../../../shared/page/table.tsx";
 import { Time } from "../../../../shared/page/time.tsx";
 import type { ListedSession } from "../../../sign-in/own-sessions.ts";
+import { ActField } from "../act-field.tsx";
 
 /** Where the holder is signed in, each with a button that ends that session. */
 export function SessionList({ sessions }: { sessions: readonly ListedSession[] }) {
@@ -14,7 +15,7 @@ export function SessionList({ sessions }: { sessions: readonly ListedSession[] }
         <h2 id="sessions">Sessions</h2>
         {sessions.length > 1 && (
           <form method="post" action="/settings/account">
-            <input type="hidden" name="act" value="end-others" />
+            <ActField value="end-others" />
             <Button size="small">Sign out everywhere else</Button>
           </form>
         )}
@@ -48,7 +49,7 @@ const columns: ReadonlyArray<Column<ListedSession>> = [
     cell: ({ id, device, is_this: isThis }) =>
       !isThis && (
         <form method="post" action="/settings/account">
-          <input type="hidden" name="act" value="end-session" />
+          <ActField value="end-session" />
           <input type="hidden" name="id" value={id} />
           <Button size="small" look="ghost" aria-label={`Sign out on ${device ?? "unknown device"}`}>
             Sign out

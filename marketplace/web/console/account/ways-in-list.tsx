@@ -8,6 +8,7 @@ import { freshMinutes } from "../../../sign-in/fresh-session.ts";
 import { passkeyNameMax, type WayIn } from "../../../sign-in/ways-in.ts";
 import { confirmPath } from "../../admin/operator-page.tsx";
 import { signInPath } from "../../layout.tsx";
+import { ActField } from "../act-field.tsx";
 import type { Refusal } from "../refusal.ts";
 import { ChangeEmail } from "./change-email.tsx";
 
@@ -122,7 +123,7 @@ function Way({ way, isFresh, refusal }: { way: WayIn } & Pick<WaysInProps, "isFr
       {kind === "passkey" && <Rename id={id} name={way.name} label={`New name of ${name}`} refusal={refusal} />}
       {canGo && (isFresh || kind !== "passkey") && (
         <form class="row row-tight" method="post" action="/settings/account">
-          <input type="hidden" name="act" value="remove-way" />
+          <ActField value="remove-way" />
           <input type="hidden" name="id" value={id} />
           <Button size="small" look="ghost" aria-label={`Remove ${name}`}>
             Remove
@@ -139,7 +140,7 @@ function Rename({ id, name, label, refusal }: RenameProps) {
     <div class="way-rename">
       <Disclosure summary="Rename" open={refused !== undefined}>
         <form class="row row-tight" method="post" action="/settings/account">
-          <input type="hidden" name="act" value="rename-way" />
+          <ActField value="rename-way" />
           <input type="hidden" name="id" value={id} />
           <input
             class="input input-sm"

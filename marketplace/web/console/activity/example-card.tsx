@@ -2,6 +2,7 @@
 import { Button } from "../../../../shared/page/button.tsx";
 import { Card } from "../../../../shared/page/card.tsx";
 import type { RunReport } from "../../../runs/own-run.ts";
+import { ActField } from "../act-field.tsx";
 
 /** Puts a creator's own run on the agent's page, or takes it off. */
 export function ExampleCard({ run: { run_id: id, agent }, isShown }: { run: RunReport; isShown: boolean }) {
@@ -21,7 +22,7 @@ export function ExampleCard({ run: { run_id: id, agent }, isShown }: { run: RunR
         )}
       </p>
       <form method="post" action={`/runs/${id}`}>
-        <input type="hidden" name="act" value={isShown ? "no-example" : "example"} />
+        <ActField value={isShown ? "no-example" : "example"} />
         <Button look={isShown ? "danger" : undefined}>{isShown ? "Take it off" : "Show it as an example"}</Button>
       </form>
     </Card>

@@ -6,6 +6,7 @@ import { Choice } from "../../../../shared/page/field.tsx";
 import { Time } from "../../../../shared/page/time.tsx";
 import { historyDays } from "../../../history-days.ts";
 import type { RunReport } from "../../../runs/own-run.ts";
+import { ActField } from "../act-field.tsx";
 
 /** Shares the run by a link, or ends that. */
 export function ShareCard({ run, publicUrl }: { run: RunReport; publicUrl: string }) {
@@ -35,7 +36,7 @@ export function ShareCard({ run, publicUrl }: { run: RunReport; publicUrl: strin
         </p>
       )}
       <form class="stack stack-3" method="post" action={`/runs/${id}`}>
-        <input type="hidden" name="act" value="share" />
+        <ActField value="share" />
         {run.input && (
           <Choice
             name="with_input"
@@ -52,7 +53,7 @@ export function ShareCard({ run, publicUrl }: { run: RunReport; publicUrl: strin
       </form>
       {share && (
         <form method="post" action={`/runs/${id}`}>
-          <input type="hidden" name="act" value="revoke" />
+          <ActField value="revoke" />
           <Button look="danger">Revoke the link</Button>
         </form>
       )}

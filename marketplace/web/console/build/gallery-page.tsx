@@ -9,6 +9,7 @@ import { type ConnectorKind, connectorKinds } from "../../../connectors/guide.ts
 import { keepYaml } from "../../../drafts/draft-yaml.ts";
 import { listTemplates, type StartNeeds, startDraft, templateChains } from "../../../drafts/start-draft.ts";
 import type { Page } from "../../page.ts";
+import { ActField } from "../act-field.tsx";
 import { type AccountVisit, consolePage } from "../console-page.tsx";
 import type { Refusal } from "../refusal.ts";
 import { OwnAgents } from "./own-agents.tsx";
@@ -74,7 +75,7 @@ function FromYaml({ handle, refusal }: { handle: string; refusal: Refusal | unde
   return (
     <Disclosure summary="Start from a YAML definition" open={asked !== undefined}>
       <form class="stack stack-3" method="post" action="/build">
-        <input type="hidden" name="act" value="yaml" />
+        <ActField value="yaml" />
         <AreaField
           id="yaml-text"
           name="yaml"

@@ -7,6 +7,7 @@ import { creditsOf } from "../../../../shared/page/money.tsx";
 import { Table } from "../../../../shared/page/table.tsx";
 import { Time } from "../../../../shared/page/time.tsx";
 import type { OwnVersion } from "../../../drafts/agent-history.ts";
+import { ActField } from "../act-field.tsx";
 import { DiffLines } from "./diff-lines.tsx";
 import { changesIn, type Editor } from "./editor-state.ts";
 
@@ -182,7 +183,7 @@ export function EndCard({ editor: { draft, owner } }: { editor: Editor }) {
 export function Hidden({ revision, act }: { revision: string; act: string }) {
   return (
     <>
-      <input type="hidden" name="act" value={act} />
+      <ActField value={act} />
       <input type="hidden" name="revision" value={revision} data-revision="" />
     </>
   );

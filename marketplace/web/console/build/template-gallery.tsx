@@ -6,6 +6,7 @@ import { Segments } from "../../../../shared/page/tabs.tsx";
 import { type ConnectorKind, connectorKinds } from "../../../connectors/guide.ts";
 import type { ListedTemplate } from "../../../drafts/start-draft.ts";
 import { connectorIcon } from "../../agent/connector-icon.ts";
+import { ActField } from "../act-field.tsx";
 
 interface GalleryProps {
   readonly templates: readonly ListedTemplate[];
@@ -60,7 +61,7 @@ function TemplateCard({ listed: { connector, name, brings, template } }: { liste
           <Icon name="template" />
           {template.name}
         </span>
-        <input type="hidden" name="act" value="start" />
+        <ActField value="start" />
         <input type="hidden" name="connector" value={id} />
         <Button size="small" class="push" aria-label={`Start from ${name}`}>
           Start

@@ -5,6 +5,7 @@ import { Field, Switch } from "../../../../shared/page/field.tsx";
 import { alertKinds, alertNames, type Marks } from "../../../credits/alert-kinds.ts";
 import { type AlertChanges, type Alerts, alertChanges } from "../../../credits/alerts.ts";
 import { parse } from "../../../parse.ts";
+import { ActField } from "../act-field.tsx";
 import { type Refusal, wholeNumber } from "../refusal.ts";
 import { RefusedNote } from "../refused-note.tsx";
 import { isTouched, Seen } from "../seen.tsx";
@@ -21,7 +22,7 @@ export function AlertsCard({ alerts, refusal }: { alerts: Alerts; refusal: Refus
       aside={<span class="small faint">{email ? `by mail to ${email}` : "no mail is sent here"}</span>}
     >
       <form class="stack" method="post" action="/settings/credits">
-        <input type="hidden" name="act" value="alerts" />
+        <ActField value="alerts" />
         <RefusedNote refusal={refused} fields={alertNames} />
         <Seen values={marks} refusal={refused} />
         {alertNames.map((kind) => {

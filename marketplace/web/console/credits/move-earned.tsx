@@ -2,6 +2,7 @@
 import { Button } from "../../../../shared/page/button.tsx";
 import { Card } from "../../../../shared/page/card.tsx";
 import { Field } from "../../../../shared/page/field.tsx";
+import { ActField } from "../act-field.tsx";
 import type { Refusal } from "../refusal.ts";
 
 /** Making earned credits spendable. */
@@ -14,7 +15,7 @@ export function MoveEarned({ earned, hasWallets, refusal }: MoveProps) {
       foot="Credits earned are spent here. Calls paid by wallet go to your own wallet in USDC."
     >
       <form class="stack" method="post" action="/settings/credits" data-busy="Moving">
-        <input type="hidden" name="act" value="move" />
+        <ActField value="move" />
         <Field
           id="move-credits"
           name="credits"

@@ -11,6 +11,7 @@ import { findOwnAgent, listOwnAgents } from "../../../agents/creator-agents.ts";
 import type { Files, KeptFile } from "../../../files/files.ts";
 import { offsetQuery, readQuery } from "../../../query.ts";
 import type { Page } from "../../page.ts";
+import { ActField } from "../act-field.tsx";
 import { consolePage, done } from "../console-page.tsx";
 import type { Refusal } from "../refusal.ts";
 import { RefusedNote } from "../refused-note.tsx";
@@ -122,7 +123,7 @@ function Picture({ file, number, offset, path }: { file: KeptFile; number: numbe
           <span class="small dim">
             <Time at={at} show="ago" />
           </span>
-          <input type="hidden" name="act" value={hidden ? "show" : "hide"} />
+          <ActField value={hidden ? "show" : "hide"} />
           <input type="hidden" name="name" value={name} />
           <input type="hidden" name="offset" value={offset} />
           <Button

@@ -8,6 +8,7 @@ import { creditsOf } from "../../../../shared/page/money.tsx";
 import { KeyValues } from "../../../../shared/page/table.tsx";
 import type { OwnAgent } from "../../../agents/creator-agents.ts";
 import type { ModelState } from "../../../models/model-funds.ts";
+import { ActField } from "../act-field.tsx";
 import type { Refusal } from "../refusal.ts";
 import { RefusedNote } from "../refused-note.tsx";
 
@@ -52,7 +53,7 @@ export function ModelCosts({ agent, model, refusal }: ModelCostsProps) {
       </Card>
       <Card id="budget" title="Daily budget" bare>
         <form class="card-body stack" method="post" action={`/figures/${agent.slug}`}>
-          <input type="hidden" name="act" value="budget" />
+          <ActField value="budget" />
           <RefusedNote refusal={refusal} fields={["credits_per_day"]} />
           <TextField
             id="credits_per_day"

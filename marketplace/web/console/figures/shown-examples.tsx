@@ -3,6 +3,7 @@ import { Button } from "../../../../shared/page/button.tsx";
 import { Time } from "../../../../shared/page/time.tsx";
 import type { OwnAgent } from "../../../agents/creator-agents.ts";
 import type { AgentExample } from "../../../runs/agent-examples.ts";
+import { ActField } from "../act-field.tsx";
 
 /** The creator's runs that stand on the agent's page: a run's own page is gone long before its example is. */
 export function ShownExamples({ agent, examples }: { agent: OwnAgent; examples: readonly AgentExample[] }) {
@@ -37,7 +38,7 @@ function Example({ slug, example: { runId, version, input, ranAt } }: { slug: st
         </p>
       </div>
       <form class="row row-tight" method="post" action={`/figures/${slug}`}>
-        <input type="hidden" name="act" value="no-example" />
+        <ActField value="no-example" />
         <input type="hidden" name="run" value={runId} />
         <Button size="small" look="ghost" aria-label={`Take off: ${titleOf(input)}`}>
           Take off

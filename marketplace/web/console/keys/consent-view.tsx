@@ -6,6 +6,7 @@ import { KeyValues } from "../../../../shared/page/table.tsx";
 import { grantDays } from "../../../oauth/grants.ts";
 import type { AccessRequest } from "../../../oauth/requests.ts";
 import { svgProducts } from "../../../svg/products.ts";
+import { ShownToField } from "../act-field.tsx";
 import type { AccountVisit } from "../console-page.tsx";
 import type { Refusal } from "../refusal.ts";
 import { RefusedNote } from "../refused-note.tsx";
@@ -46,6 +47,7 @@ export function Consent({ visit: { account, path }, request, refusal }: ConsentP
           <Destination address={redirectUri} />. Go on only if you started this there.
         </Callout>
         <form class="card key-form" method="post" action={path}>
+          <ShownToField />
           <div class="card-body stack">
             <RefusedNote refusal={refusal} fields={keyFields} />
             <KeyFields isForClient listed={{ ...usual, name: clientName }} refusal={refusal} />

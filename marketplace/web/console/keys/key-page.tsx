@@ -9,6 +9,7 @@ import { changeKey } from "../../../api-keys/change.ts";
 import { type ListedKey, readKey, readKeySpending } from "../../../api-keys/list.ts";
 import { readQuery } from "../../../query.ts";
 import type { Page } from "../../page.ts";
+import { ActField } from "../act-field.tsx";
 import { type AccountVisit, type ConsoleView, consolePage, done } from "../console-page.tsx";
 import type { Refusal } from "../refusal.ts";
 import { RefusedNote } from "../refused-note.tsx";
@@ -95,7 +96,7 @@ function Settings({ listed, path, refusal }: { listed: ListedKey; path: string; 
   return (
     <Card id="settings" title="Settings">
       <form class="stack stack-6 key-form" method="post" action={path} data-busy="Changing">
-        <input type="hidden" name="act" value="change" />
+        <ActField value="change" />
         <RefusedNote refusal={refusal} fields={keyFields} />
         <Seen values={shownSettings(listed)} refusal={refusal} />
         <KeyFields isForClient={listed.client !== null} listed={listed} refusal={refusal} />

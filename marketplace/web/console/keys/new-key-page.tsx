@@ -6,6 +6,7 @@ import type { Config } from "../../../config.ts";
 import { type KeyId, newId } from "../../../ids.ts";
 import { cursorLink, vsCodeLink } from "../../agent/mcp-clients.ts";
 import type { Page } from "../../page.ts";
+import { ActField } from "../act-field.tsx";
 import { type AccountVisit, type ConsoleView, consolePage } from "../console-page.tsx";
 import type { Refusal } from "../refusal.ts";
 import { RefusedNote } from "../refused-note.tsx";
@@ -86,7 +87,7 @@ function NewKey({ token, publicUrl, hasTools }: { token: string; publicUrl: stri
 function NewKeyForm({ refusal }: { refusal: Refusal | undefined }) {
   return (
     <form class="stack stack-6 key-form" method="post" action="/settings/keys/new" data-busy="Creating">
-      <input type="hidden" name="act" value="create" />
+      <ActField value="create" />
       <input type="hidden" name="id" value={newId("key")} />
       <RefusedNote refusal={refusal} fields={keyFields} />
       <KeyFields refusal={refusal} isNew />

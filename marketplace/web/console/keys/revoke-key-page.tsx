@@ -6,6 +6,7 @@ import type { Database } from "../../../../shared/postgres.ts";
 import type { ListedKey } from "../../../api-keys/list.ts";
 import { revokeKey } from "../../../api-keys/revoke.ts";
 import type { Page } from "../../page.ts";
+import { ActField } from "../act-field.tsx";
 import { consolePage, done } from "../console-page.tsx";
 import type { Refusal } from "../refusal.ts";
 import { RefusedNote } from "../refused-note.tsx";
@@ -50,7 +51,7 @@ function Question({ listed, refusal }: { listed: ListedKey; refusal: Refusal | u
         This cannot be undone.
       </p>
       <form class="row" method="post" action={`/settings/keys/${id}/revoke`}>
-        <input type="hidden" name="act" value="revoke" />
+        <ActField value="revoke" />
         <ButtonLink href="/settings/keys">Keep it</ButtonLink>
         <Button look="danger-solid">Revoke key</Button>
       </form>

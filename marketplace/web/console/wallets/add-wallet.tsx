@@ -5,6 +5,7 @@ import { TextField } from "../../../../shared/page/field.tsx";
 import { Rail, type Stop } from "../../../../shared/page/rail.tsx";
 import type { ListedWallet } from "../../../accounts/account-wallets.ts";
 import { NetworkMark, networkName } from "../../agent/networks.tsx";
+import { ActField } from "../act-field.tsx";
 import type { Refusal } from "../refusal.ts";
 import { RefusedNote } from "../refused-note.tsx";
 import { SignText } from "./sign-text.tsx";
@@ -79,7 +80,7 @@ function AddressForm({ networks, chosen, address, refusal }: AddressProps) {
   const network = refusal?.value("network") ?? chosen ?? networks[0];
   return (
     <form class="stack" method="post" action="/settings/wallets#add" id="wallet-add">
-      <input type="hidden" name="act" value="add" />
+      <ActField value="add" />
       <RefusedNote refusal={refusal} fields={["address"]} />
       <fieldset>
         <legend class="label">Network</legend>

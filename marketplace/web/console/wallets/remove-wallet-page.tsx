@@ -6,6 +6,7 @@ import { type ListedWallet, listWallets, removeWallet } from "../../../accounts/
 import { agentsPaidPerCall } from "../../../accounts/paid-agents.ts";
 import { networkName } from "../../agent/networks.tsx";
 import type { Page } from "../../page.ts";
+import { ActField } from "../act-field.tsx";
 import { type AccountVisit, type ConsoleView, consolePage, done } from "../console-page.tsx";
 import type { Refusal } from "../refusal.ts";
 import { RefusedNote } from "../refused-note.tsx";
@@ -43,7 +44,7 @@ async function question(db: Database, { account, params }: AccountVisit, refusal
         </p>
         <p>{consequenceOf(wallet, wallets, agents.length)}</p>
         <form class="row" method="post" action={`/settings/wallets/${wallet.id}/remove`}>
-          <input type="hidden" name="act" value="remove" />
+          <ActField value="remove" />
           <ButtonLink href="/settings/wallets">Keep it</ButtonLink>
           <Button look="danger-solid">Remove wallet</Button>
         </form>

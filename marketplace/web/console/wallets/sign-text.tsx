@@ -4,6 +4,7 @@ import { Callout } from "../../../../shared/page/callout.tsx";
 import { Code } from "../../../../shared/page/code.tsx";
 import { TextField } from "../../../../shared/page/field.tsx";
 import type { ListedWallet } from "../../../accounts/account-wallets.ts";
+import { ActField } from "../act-field.tsx";
 import type { Refusal } from "../refusal.ts";
 import { RefusedNote } from "../refused-note.tsx";
 
@@ -30,7 +31,7 @@ export function SignText({ wallet, refusal }: { wallet: ListedWallet; refusal: R
       data-network={network}
       data-address={address}
     >
-      <input type="hidden" name="act" value="prove" />
+      <ActField value="prove" />
       <input type="hidden" name="id" value={id} />
       <h3>Prove that it is yours</h3>
       <RefusedNote refusal={refusal} fields={["signature"]} />

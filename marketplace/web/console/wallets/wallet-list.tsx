@@ -8,6 +8,7 @@ import { Time } from "../../../../shared/page/time.tsx";
 import type { ListedWallet } from "../../../accounts/account-wallets.ts";
 import { figuresDays } from "../../../agents/count-runs.ts";
 import { NetworkMark, networkName } from "../../agent/networks.tsx";
+import { ActField } from "../act-field.tsx";
 import { shortUsdc } from "../figures/figures-body.tsx";
 import { explanationOf, WalletBadge } from "./wallet-states.tsx";
 
@@ -77,7 +78,7 @@ function Slot({ wallet, wallets, agents, paid }: SlotProps) {
         ) : (
           <>
             <form method="post" action="/settings/wallets">
-              <input type="hidden" name="act" value="check" />
+              <ActField value="check" />
               <input type="hidden" name="id" value={id} />
               <Button size="small">{state === "checked" ? "Check now" : "Check again"}</Button>
             </form>

@@ -4,7 +4,8 @@ import { readInput, showFieldError } from "../dom/fields.ts";
 import { errorOf, jsonOf } from "../payment/answer.ts";
 import { findKept, forget, type KeptRun, keep } from "../payment/kept.ts";
 import { creditsOf } from "../payment/money.ts";
-import { ownName } from "./account-here.ts";
+import { shownTo } from "../payment/shown-to.ts";
+import { accountHere, ownName } from "./account-here.ts";
 import type { Outcome } from "./outcome.ts";
 import type { Price } from "./price.ts";
 import type { Output } from "./result.ts";
@@ -77,7 +78,7 @@ interface Posted {
 
 async function post({ name, body }: KeptRun): Promise<Posted | undefined> {
   try {
-    const headers = { "content-type": "application/json", "idempotency-key": name };
+    const headers = { "content-type": "application/json", "idempotency-key": name, ...shownTo(accountHere()) };
     const answer = await fetch("/api/account/run", { method: "POST", headers, body });
     return { status: answer.status, body: await jsonOf(answer) };
   } catch {

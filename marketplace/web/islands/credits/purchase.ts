@@ -28,16 +28,17 @@ const purchasePath = "/api/account/credits/purchase";
  * end is not known yet is posted instead: no second one is made beside it.
  */
 export async function buy(buying: Buying, wallet: Wallet, network: string): Promise<void> {
-  const { amount, view, keptAs } = buying;
+  const { form, amount, view, keptAs } = buying;
+  const { account } = form.dataset;
   const { payment: unended } = findKept(keptAs);
   if (unended) return deliver(buying, unended, true);
   const input = { credits: amount.credits };
   const body = JSON.stringify(input);
   view.payment({});
   const agreesTo = async (credits: number) => credits === input.credits;
-  const signed = await signPayment({ url: purchasePath, body, wallet, network, agreesTo, view });
+  const signed = await signPayment({ url: purchasePath, body, account, wallet, network, agreesTo, view });
   if ("title" in signed) return view.tell(signed.title, signed.said);
-  const kept = { ...signed, input };
+  const kept = { ...signed, input, account };
   keep(keptAs, { payment: kept });
   await deliver(buying, kept, false);
 }

@@ -12,6 +12,8 @@ export interface KeptPayment {
   readonly header: string;
   readonly body: string;
   readonly input: InputValues;
+  /** Whose purchase it pays for; undefined for what needs no account. */
+  readonly account?: string | undefined;
   /** The query by which `GET /api/payments` tells how it goes. */
   readonly asked: Readonly<Record<string, string>>;
   /** Base units of the stablecoin. */

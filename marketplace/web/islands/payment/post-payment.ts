@@ -1,6 +1,7 @@
 import type { PaymentProgress } from "../../../answers/payment-progress.ts";
 import { jsonOf } from "./answer.ts";
 import type { KeptPayment } from "./kept.ts";
+import { shownTo } from "./shown-to.ts";
 import type { PaymentView } from "./view.ts";
 
 /** The answer to a payment, and how it can still be watched. */
@@ -47,9 +48,9 @@ interface Posted {
   readonly retryAfterMs: number;
 }
 
-async function post(url: string, { header, body }: KeptPayment): Promise<Posted | undefined> {
+async function post(url: string, { header, body, account }: KeptPayment): Promise<Posted | undefined> {
   try {
-    const headers = { "content-type": "application/json", "payment-signature": header };
+    const headers = { "content-type": "application/json", "payment-signature": header, ...shownTo(account) };
     const answer = await fetch(url, { method: "POST", headers, body });
     const seconds = Number(answer.headers.get("retry-after") ?? 2);
     return {

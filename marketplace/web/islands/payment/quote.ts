@@ -1,5 +1,6 @@
 import { quoteIn, type Requirements } from "../../../../client/payments/quote.ts";
 import { AnswerError, asked, jsonOf } from "./answer.ts";
+import { shownTo } from "./shown-to.ts";
 
 export interface Quote {
   readonly resource: object;
@@ -8,9 +9,10 @@ export interface Quote {
   readonly at: Date;
 }
 
-/** Asks what a call costs now, without a charge. */
-export async function askQuote(url: string, body: string): Promise<Quote> {
-  const answer = await asked(url, { method: "POST", headers: { "content-type": "application/json" }, body });
+/** Asks what a call costs now, without a charge; for an account, what it buys. */
+export async function askQuote(url: string, body: string, account?: string): Promise<Quote> {
+  const headers = { "content-type": "application/json", ...shownTo(account) };
+  const answer = await asked(url, { method: "POST", headers, body });
   const quote = answer.status === 402 ? quoteIn(answer.headers) : undefined;
   if (!quote) throw new AnswerError(answer.status, await jsonOf(answer));
   const { resource, accepts } = quote;

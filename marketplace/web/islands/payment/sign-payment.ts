@@ -13,6 +13,8 @@ export interface Purchase {
   readonly body: string;
   /** What the price is asked for with, where the body is too large to be sent for that. */
   readonly priced?: string;
+  /** Whose purchase it is; undefined for what needs no account. */
+  readonly account?: string | undefined;
   readonly wallet: Wallet;
   readonly network: string;
   /** Asked with the price in credits, before anything is signed. */
@@ -29,7 +31,7 @@ export interface NotSigned {
 
 /** Asks for the price and has the wallet sign it. Throws AnswerError where there is something else than a price. */
 export async function signPayment(purchase: Purchase): Promise<Omit<KeptPayment, "input"> | NotSigned> {
-  const { url, body, priced = body, wallet, network, agreesTo, view } = purchase;
+  const { url, body, priced = body, account, wallet, network, agreesTo, view } = purchase;
   if (!hasRoomFor(body)) return tooLarge;
   // Before the price is asked for: a quote holds for minutes, and finding the telephone can take as long.
   if (wallet.networks) {
@@ -37,7 +39,7 @@ export async function signPayment(purchase: Purchase): Promise<Omit<KeptPayment,
     if (refusal) return notSigned(view, refusal);
   }
   view.wait("price asked for");
-  const quote = await askQuote(url, priced);
+  const quote = await askQuote(url, priced, account);
   const accepted = quote.accepts.find((entry) => entry.network === network);
   if (!accepted) {
     const said = "This network is not offered at the moment. Nothing was charged.";

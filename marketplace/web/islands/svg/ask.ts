@@ -1,4 +1,5 @@
 import type { Notes } from "../../../tracer/notes.ts";
+import { shownTo } from "../payment/shown-to.ts";
 
 /** What the service answers with a drawing, as far as the page uses it. */
 export interface Made extends Notes {
@@ -55,9 +56,12 @@ export async function readQueue(): Promise<{ readonly waiting: number; readonly 
   return response?.ok ? response.json().catch(() => undefined) : undefined;
 }
 
-/** Asks for a drawing, in JSON. `name` makes a request that is sent again the same request. Throws AskFailedError. */
-export async function ask(path: string, body: string, name: string): Promise<Made> {
-  const headers = { "content-type": "application/json", "idempotency-key": name };
+/**
+ * Asks for a drawing, in JSON. `name` makes a request that is sent again the same request; `account` is the one that pays. Throws
+ * AskFailedError.
+ */
+export async function ask(path: string, body: string, name: string, account?: string): Promise<Made> {
+  const headers = { "content-type": "application/json", "idempotency-key": name, ...shownTo(account) };
   const response = await fetch(path, { method: "POST", headers, body }).catch(() => {
     throw new AskFailedError("The answer was lost on the way.", { isLost: true });
   });

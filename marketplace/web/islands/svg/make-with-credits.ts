@@ -15,7 +15,7 @@ export async function makeWithCredits({ settings, picture }: Order, price: numbe
   const name = isAgain ? before.name : crypto.randomUUID();
   const body = JSON.stringify({ ...asked, max_credits: price });
   requests.keep({ name, of, body, ...(picture && { fileName: picture.name }) });
-  return askByName({ requests, name, body, draws: !picture }, isAgain);
+  return askByName({ requests, account, name, body, draws: !picture }, isAgain);
 }
 
 /** What this tab asked for of the kind, and has no answer to: it comes before anything else is paid for. */
@@ -27,20 +27,21 @@ export function requestUnderWay(account: string, draws?: boolean): UnderWay | un
   const { image, max_credits: _, ...settings } = JSON.parse(body) as { image?: string; max_credits: number };
   const isDrawn = image === undefined;
   if (draws !== undefined && draws !== isDrawn) return undefined;
-  const finish = () => askByName({ requests, name, body, draws: isDrawn }, true);
+  const finish = () => askByName({ requests, account, name, body, draws: isDrawn }, true);
   return { draws: isDrawn, settings, picture: pictureIn(image), fileName, finish };
 }
 
 interface Asked {
   readonly requests: RequestUnderWay;
+  readonly account: string;
   readonly name: string;
   readonly body: string;
   readonly draws: boolean;
 }
 
-async function askByName({ requests, name, body, draws }: Asked, isAgain: boolean): Promise<Made> {
+async function askByName({ requests, account, name, body, draws }: Asked, isAgain: boolean): Promise<Made> {
   try {
-    const made = await ask(`/api/account/svg/${draws ? "generate" : "vectorize"}`, body, name);
+    const made = await ask(`/api/account/svg/${draws ? "generate" : "vectorize"}`, body, name, account);
     requests.forget();
     return made;
   } catch (error) {
