@@ -1,6 +1,7 @@
 import type { Page, Route } from "playwright-core";
 import { afterEach, expect } from "vitest";
 import { demoAgents } from "../../infra/dev/demo-agents.ts";
+import { renameAccount } from "../../marketplace/accounts/rename.ts";
 import { publishAgent } from "../../marketplace/agents/publish.ts";
 import { expectAccessible, open } from "./browser.ts";
 import { announcePoorWallet, type PaidSite, signInWith, test } from "./paid-site.ts";
@@ -270,6 +271,25 @@ async function sellPerCall(isSold: boolean): Promise<void> {
   const update = "update payout_wallets set state = $3 where account_id = $1 and state = $2";
   await site.context.db.query(update, [site.market.creator.id, ...states]);
 }
+
+test("what was paid for is found on the agent's page after its creator took another handle", async () => {
+  const { page, close } = await atAgent();
+  const { db } = site.context;
+  const { creator } = site.market;
+  const before = await site.usdcOf("evm");
+  await payForFailedRun(page);
+  await renameAccount(db, creator, `${creator.handle}-new`);
+  try {
+    await page.goto(`${site.url}/${creator.handle}-new/summarizer`);
+    await runAgain(page).click();
+    await resultOf(page).getByText("Paid 0.05 USDC").waitFor();
+    expect(before - (await site.usdcOf("evm"))).toBe(price);
+  } finally {
+    await db.query("update accounts set handle_changed_at = null where id = $1", [creator.id]);
+    await renameAccount(db, creator, creator.handle);
+  }
+  await close();
+});
 
 test("a payment under way fetches its result although the agent is no longer sold per call", async () => {
   const { page, close } = await atAgent();

@@ -32,6 +32,7 @@ export function TryTab({ tried }: { tried: Tried }) {
         action={`/${detail.agent}`}
         id="run"
         data-agent={detail.agent}
+        data-agent-id={agent.id}
         data-price={price}
         data-pay-url={`/api/agent/${detail.agent}`}
         data-per-call={detail.per_call ? "" : undefined}

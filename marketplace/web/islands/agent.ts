@@ -16,7 +16,7 @@ const form = byId<HTMLFormElement>("run");
 if (form) start(form);
 
 function start(form: HTMLFormElement): void {
-  const { agent = "", payUrl = "", perCall, settlesFirst } = form.dataset;
+  const { agent: address = "", agentId: agent = "", payUrl = "", perCall, settlesFirst } = form.dataset;
   const isSignedIn = accountHere() !== undefined;
   const outcome = new Outcome(agent, settlesFirst !== undefined);
   const price = new Price(form);
@@ -29,7 +29,7 @@ function start(form: HTMLFormElement): void {
   const refresh = () => {
     const values = readInput(form);
     writeIntoCode(values);
-    keepTried(agent, values);
+    keepTried(address, values);
   };
   form.addEventListener("input", refresh);
   onReset(() => {
@@ -43,14 +43,14 @@ function start(form: HTMLFormElement): void {
     isBusy = true;
     busy(form, true);
     clearFieldErrors(form);
-    keepTried(agent, readInput(form));
+    keepTried(address, readInput(form));
     // On a narrow screen the result is below the form, out of sight.
     if (matchMedia("(max-width: 60rem)").matches) byId("outcome")?.scrollIntoView({ block: "start" });
     await work().catch((error: unknown) => tellFailure(paying, error));
     isBusy = false;
     busy(form, false);
   };
-  const paying: Paying = { form, agent, url: payUrl, price, outcome, press: (work) => void press(work) };
+  const paying: Paying = { form, agent, address, url: payUrl, price, outcome, press: (work) => void press(work) };
 
   form.addEventListener("submit", (event) => {
     event.preventDefault();

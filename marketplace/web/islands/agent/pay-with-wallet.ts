@@ -14,7 +14,9 @@ import type { Output } from "./result.ts";
 /** What paying from this page takes. */
 export interface Paying {
   readonly form: HTMLFormElement;
+  /** Its id, by which the tab keeps what was paid for: its creator may rename it meanwhile. */
   readonly agent: string;
+  readonly address: string;
   readonly url: string;
   readonly price: Price;
   readonly outcome: Outcome;

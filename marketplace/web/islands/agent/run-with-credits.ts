@@ -13,17 +13,19 @@ import type { Output } from "./result.ts";
 export interface Running {
   readonly form: HTMLFormElement;
   readonly agent: string;
+  /** As the run names it. */
+  readonly address: string;
   readonly price: Price;
   readonly outcome: Outcome;
 }
 
 /** Runs with the account's credits, at the price shown or not at all. A run whose end is not known yet comes first. */
 export async function runWithCredits(running: Running): Promise<void> {
-  const { form, agent, price } = running;
+  const { form, agent, address, price } = running;
   const { run: open } = findKept(ownName(agent));
   if (open) return finishRun(running, open, true);
   const input = readInput(form);
-  const body = JSON.stringify({ agent, input, max_credits: price.credits });
+  const body = JSON.stringify({ agent: address, input, max_credits: price.credits });
   const run = { name: `page-${crypto.randomUUID()}`, body, input };
   keep(ownName(agent), { run });
   await finishRun(running, run, false);
