@@ -37,7 +37,7 @@ import { type Lifted, liftShadow } from "./shadow/shadow.ts";
  * A bitmap as SVG: unblend, segment, merge, order, snap, fit, fill, write. Pure and deterministic: the same picture and
  * options give the same bytes. Work is bounded by the picture's size, not by what is on it; past `deadlineMs`
  * (`performance.now()` time) it throws `DeadlinePassedError`, it never changes the result. `share` is the share of the pixels
- * the preset would trace; the picture is reduced to that.
+ * the preset would trace; the picture is reduced to that, and is no pixel art then.
  */
 export function trace(
   image: Raster,
@@ -46,7 +46,8 @@ export function trace(
 ): Trace {
   const asked = settingsOf(options);
   const settings = { ...asked, pixelsMax: asked.pixelsMax * share };
-  return tracePixelArt(image, settings) ?? traceAreas(...onPaper(...clearOf(image, settings)), deadlineMs);
+  const pixelArt = share === 1 ? tracePixelArt(image, settings, deadlineMs) : null;
+  return pixelArt ?? traceAreas(...onPaper(...clearOf(image, settings)), deadlineMs);
 }
 
 /**
@@ -68,14 +69,14 @@ export function traceInTime(image: Raster, options: TraceOptions, budgetMs: numb
 }
 
 /** Pixel art as it is, whatever else was asked for: no option but fewer colours may change a cell. */
-function tracePixelArt(image: Raster, settings: Settings): Trace | null {
+function tracePixelArt(image: Raster, settings: Settings, deadlineMs: number): Trace | null {
   const { style } = settings;
   const cells = style === "pixel" || (style === "auto" && isPixelArt(image));
   const grid = findGrid(image) ?? (cells ? everyPixel(image) : null);
   if (!grid || (grid.columns.length - 1) * (grid.rows.length - 1) > cellsMax) return null;
-  const { drawing, background } = drawPixels(image, grid, settings);
-  const result = finish(drawing, background);
-  return result.bytes <= settings.bytesMax ? result : null;
+  const drawn = drawPixels(image, grid, settings, deadlineMs);
+  const result = drawn && finish(drawn.drawing, drawn.background);
+  return result && result.bytes <= settings.bytesMax ? result : null;
 }
 
 /** The picture without the noise of JPEG; what was noisy is cut less finely and drawn a little more plainly. */

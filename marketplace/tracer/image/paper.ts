@@ -3,7 +3,7 @@ import type { Raster } from "./raster.ts";
 /**
  * Ink on white paper: a page as it would be under even light. The light on the paper is what is left when all strokes are
  * taken off, and every pixel is seen against it, so that a page in half shadow has one threshold. Null where the picture
- * is that already, or has no paper: what is see-through or mostly dark.
+ * is that already, or has no paper: what is see-through, mostly dark, or drawn in light lines, as a blueprint is.
  *
  * Source: background normalisation as in Gatos et al., "Adaptive degraded document image binarization" (2006), the
  * background by a grey closing.
@@ -15,6 +15,7 @@ export function inkOnPaper(image: Raster): Raster | null {
     if (rgba[i + 3] !== 255) return null;
     luma[p] = Math.round(0.299 * rgba[i] + 0.587 * rgba[i + 1] + 0.114 * rgba[i + 2]);
   }
+  if (isLightOnDark(luma, width, height)) return null;
   const reach = Math.max(12, Math.round(Math.min(width, height) / 24));
   const light = closed(luma, width, height, reach);
   const paper = brightest(light);
@@ -42,6 +43,35 @@ function closed(luma: Uint8Array, width: number, height: number, reach: number):
   const most = extreme(luma, width, height, reach, 1);
   return extreme(most, width, height, reach, -1);
 }
+
+/** Whether more stands out of what is around it by its light than by its darkness: each block is seen against its median. */
+function isLightOnDark(luma: Uint8Array, width: number, height: number): boolean {
+  const side = Math.max(32, Math.round(Math.min(width, height) / 8));
+  let lighter = 0;
+  for (let top = 0; top < height; top += side) {
+    for (let left = 0; left < width; left += side) {
+      const counts = new Int32Array(256);
+      const right = Math.min(width, left + side);
+      for (let y = top; y < Math.min(height, top + side); y++) {
+        for (let p = y * width + left; p < y * width + right; p++) counts[luma[p]]++;
+      }
+      lighter += lighterIn(counts);
+    }
+  }
+  return lighter > 0;
+}
+
+/** Pixels that are clearly lighter than the median, less those that are clearly darker. */
+function lighterIn(counts: Int32Array): number {
+  const half = counts.reduce((sum, n) => sum + n, 0) / 2;
+  let median = 0;
+  for (let seen = counts[0]; seen < half; seen += counts[median]) median++;
+  const off = (n: number, level: number) =>
+    Math.abs(level - median) < clearLevels ? 0 : Math.sign(level - median) * n;
+  return counts.reduce((sum, n, level) => sum + off(n, level), 0);
+}
+
+const clearLevels = 24;
 
 /** The most (`sign` 1) or the least (-1) of the square around each pixel: along rows, then along columns. */
 function extreme(levels: Uint8Array, width: number, height: number, reach: number, sign: 1 | -1): Uint8Array {

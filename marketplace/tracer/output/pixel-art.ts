@@ -1,4 +1,5 @@
 import { type Contour, contours } from "../curves/contours.ts";
+import { keepTo } from "../deadline.ts";
 import type { Drawing, Element, Group, Outline } from "../drawing.ts";
 import { gcd, type PixelGrid } from "../image/pixel-grid.ts";
 import { premultiply, type Raster } from "../image/raster.ts";
@@ -12,17 +13,27 @@ import { holesToCut } from "./draw-areas.ts";
 import { depthLayers, objectLayers } from "./layers.ts";
 import { namedGroups } from "./name-groups.ts";
 
-/** The picture as polygons on its own grid: every cell exact, unless fewer colours than it has were asked for. */
-export function drawPixels(image: Raster, grid: PixelGrid, settings: Settings): PixelDrawing {
+/**
+ * The picture as polygons on its own grid: every cell exact, unless fewer colours than it has were asked for. Null where so
+ * many are sure to be over the byte budget.
+ */
+export function drawPixels(
+  image: Raster,
+  grid: PixelGrid,
+  settings: Settings,
+  deadlineMs: number,
+): PixelDrawing | null {
   const cells = cellsOf(image, grid);
   // In the picture's own colours: in a palette's, what lies on the background may have the same.
   const removed = settings.removeBackground ? clearBackground(cells, grid) : null;
   inPalette(cells, settings);
   const areas = areasOf(cells, grid);
   const { map, empty, opaque, paints } = areas;
+  if (map.count * areaBytesMin > settings.bytesMax) return null;
+  keepTo(deadlineMs);
   const chain = contours(map);
   const layering = settings.objects
-    ? objectLayers(map, chain, findObjects(areas, chain, premultiply(cells), null))
+    ? objectLayers(map, chain, findObjects(areas, chain, premultiply(cells), null, deadlineMs))
     : depthLayers(chain, map.count, paints, null);
   const holes = holesToCut(areas, chain, layering.rank, settings.mode);
   const unit = unitOf(image, grid);
@@ -54,6 +65,9 @@ export function drawPixels(image: Raster, grid: PixelGrid, settings: Settings): 
     background: removed,
   };
 }
+
+/** Of the least that is written for an area: its place, and three sides. */
+const areaBytesMin = 8;
 
 interface PixelDrawing {
   readonly drawing: Drawing;

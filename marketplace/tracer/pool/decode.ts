@@ -14,11 +14,12 @@ sharp.unblock({ operation: ["VipsForeignLoadPng", "VipsForeignLoadJpeg", "VipsFo
 export async function decodeImage(bytes: Uint8Array, pixelsMax = imagePixelsMax): Promise<Raster> {
   if (bytes.length > imageBytesMax) throw refused(`is over ${imageBytesMax / 1e6} MB`);
   if (!kindOf(bytes)) throw refused("is not a PNG, JPEG or WebP");
-  const { width, height } = await read(bytes, (image) => image.metadata());
+  const { width, height, depth } = await read(bytes, (image) => image.metadata());
   if (width > imageSideMax || height > imageSideMax) throw refused(`is over ${imageSideMax} pixels on a side`);
   if (width * height > pixelsMax) throw refused(`is over ${pixelsMax / 1e6} megapixel${pixelsMax === 1e6 ? "" : "s"}`);
   const { data, info } = await read(bytes, (image) =>
-    image
+    // Of 16 bits with a profile the pipeline's own space would be P3, whose numbers are no sRGB.
+    (depth === "ushort" ? image.pipelineColourspace("srgb") : image)
       .autoOrient()
       .toColourspace("srgb")
       .ensureAlpha()

@@ -39,16 +39,26 @@ export function redraw(answer: string, wish: Wish): Drawn {
   const { width, height, background, bytesMax, objects } = wish;
   const markup = onGround(readMarkup(answer), background);
   const drawing = readDrawing(markup, wish, objects ? "object" : "layer");
-  const palette = wish.palette?.map(parseColour) ?? commonColours(drawing, wish.colors);
-  const result = finish(palette ? inPalette(drawing, palette) : drawing, null);
-  if (result.bytes > bytesMax) throw new BadMarkupError(`the drawing is over ${bytesMax} bytes`);
-  checkSvg(result.svg);
+  const result = written(drawing, bytesMax);
   const meant = renderRaster(writeMarkup(markup, width, height, viewBoxOf(markup).join(" ")), width, height);
   if (isBlank(meant)) throw new BadMarkupError("it shows nothing");
   const drawn = renderAndScore(meant, result);
-  if (!palette && drawn.likeness.score < likenessMin)
-    throw new BadMarkupError("it uses SVG in a way that is not supported");
-  return { result, ...drawn };
+  if (drawn.likeness.score < likenessMin) throw new BadMarkupError("it uses SVG in a way that is not supported");
+  const palette = wish.palette?.map(parseColour) ?? commonColours(drawing, wish.colors);
+  if (!palette) return { result, ...drawn };
+  const repainted = written(inPalette(drawing, palette), bytesMax);
+  return { result: repainted, ...renderAndScore(meant, repainted) };
+}
+
+function written(drawing: Drawing, bytesMax: number): Trace {
+  const result = finish(drawing, null);
+  if (result.bytes > bytesMax) throw new BadMarkupError(`the drawing is over ${bytesMax} bytes`);
+  try {
+    checkSvg(result.svg);
+  } catch (cause) {
+    throw new BadMarkupError("it has sizes that cannot be drawn", { cause });
+  }
+  return result;
 }
 
 const likenessMin = 0.8;

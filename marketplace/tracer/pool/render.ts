@@ -14,13 +14,33 @@ export function renderAndScore(source: Raster, result: Scored): { png: Uint8Arra
  * is the trace at the size of the source, where that is at hand.
  */
 export function scoreTrace(source: Raster, { svg, removed }: Scored, drawn?: RenderedImage): Likeness {
-  const scale = Math.min(1, Math.sqrt(scorePixelsMax / (source.width * source.height)));
-  const width = Math.max(1, Math.round(source.width * scale));
-  const height = Math.max(1, Math.round(source.height * scale));
-  const reference = scale < 1 ? reduce(source, width, height) : source;
-  const rendering = asRaster(scale === 1 && drawn ? drawn : render(svg, width), width, height);
-  return likeness(reference, rendering, removed);
+  const scoredAt = scoredWidth(source);
+  const rendered = scoredAt === source.width && drawn ? drawn : render(svg, scoredAt);
+  const width = Math.min(rendered.width, source.width);
+  const height = Math.min(rendered.height, source.height);
+  const isReduced = width < source.width || height < source.height;
+  return likeness(isReduced ? reduce(source, width, height) : source, asRaster(rendered, width, height), removed);
 }
+
+/**
+ * Where the picture is too large, the width at which its height, which the renderer rounds up, is a whole number most nearly:
+ * all else would move what is compared by a part of a pixel.
+ */
+function scoredWidth({ width, height }: Raster): number {
+  const most = Math.floor(Math.sqrt((scorePixelsMax * width) / height));
+  if (most >= width) return width;
+  let best = Math.max(1, most);
+  let least = Number.POSITIVE_INFINITY;
+  for (let w = best; w > Math.max(0, most - widthsTried); w--) {
+    const over = (width - ((w * height) % width)) % width;
+    if (over >= least) continue;
+    least = over;
+    best = w;
+  }
+  return best;
+}
+
+const widthsTried = 64;
 
 type Scored = Pick<Trace, "svg" | "removed">;
 type RenderedImage = ReturnType<typeof render>;

@@ -16,7 +16,7 @@ export interface Sample {
  */
 export function paletteOf(samples: readonly Sample[], { palette, colors }: Settings): readonly Colour[] {
   if (palette) return palette.map(parseColour);
-  const clusters = bins(samples);
+  const clusters = clustersOf(samples);
   const wanted = colors ?? 256;
   while (clusters.length > wanted) joinNearest(clusters);
   return lloyd(
@@ -40,17 +40,25 @@ function add(to: Cluster, { n, r, g, b }: Sample): void {
   to.b += b * n;
 }
 
-/** Samples gathered in bins of 16 levels: at most a few hundred clusters to begin with. */
-function bins(samples: readonly Sample[]): Cluster[] {
+/** At most a few hundred clusters to begin with: samples of one level each, or gathered in bins of as few as will do. */
+function clustersOf(samples: readonly Sample[]): Cluster[] {
+  let clusters = binned(samples, 0);
+  for (let bits = 1; bits <= 4 && clusters.length > clustersMax; bits++) clusters = binned(samples, bits);
+  return clusters.sort((x, y) => y.n - x.n || x.r - y.r || x.g - y.g || x.b - y.b).slice(0, clustersMax);
+}
+
+const clustersMax = 512;
+
+/** Without so many of the lowest bits. */
+function binned(samples: readonly Sample[], bits: number): Cluster[] {
   const found = new Map<number, Cluster>();
   for (const sample of samples) {
-    const key = ((sample.r >> 4) << 8) | ((sample.g >> 4) << 4) | (sample.b >> 4);
+    const key = ((sample.r >> bits) << 16) | ((sample.g >> bits) << 8) | (sample.b >> bits);
     const bin = found.get(key) ?? { n: 0, r: 0, g: 0, b: 0 };
     add(bin, sample);
     found.set(key, bin);
   }
-  const all = [...found.values()].sort((x, y) => y.n - x.n || x.r - y.r || x.g - y.g || x.b - y.b);
-  return all.slice(0, 512);
+  return [...found.values()];
 }
 
 function joinNearest(clusters: Cluster[]): void {

@@ -1,7 +1,7 @@
 import type { Colour, Fill, Stop } from "../drawing.ts";
 import { BadMarkupError, type Markup } from "./markup.ts";
 import { apply, determinant, identity, type Matrix, readTransform, times } from "./matrix.ts";
-import { lengthOf, numbersOf } from "./numbers.ts";
+import { lengthOf, numbersOf, type Viewport, wholeOf } from "./numbers.ts";
 
 export interface Box {
   readonly x: number;
@@ -22,6 +22,13 @@ export function gradientsOf(root: Markup): ReadonlyMap<string, Markup> {
   return found;
 }
 
+/** What paints refer to. */
+export interface Paints {
+  readonly gradients: ReadonlyMap<string, Markup>;
+  /** What percentages in the user's space are of. */
+  readonly viewport: Viewport;
+}
+
 /**
  * A `fill` or `stroke` as it is drawn: `box` is the shape's in its own units, `matrix` leads from those to pixels. Null for
  * none. Linear gradients are exact under any matrix, radial ones under those that keep circles round.
@@ -31,7 +38,7 @@ export function fillOf(
   opacity: number,
   box: Box,
   matrix: Matrix,
-  gradients: ReadonlyMap<string, Markup>,
+  { gradients, viewport }: Paints,
 ): Fill | null {
   const id = /^url\(\s*["']?#([^"')]+)["']?\s*\)$/.exec(paint)?.[1];
   if (id === undefined) {
@@ -45,10 +52,20 @@ export function fillOf(
   if (stops.length === 0) return null;
   if (stops.length === 1) return { kind: "flat", colour: stops[0].colour };
   const inBox = attributes.get("gradientUnits") !== "userSpaceOnUse";
+  const unit = { width: 1, height: 1 };
+  const length = (name: string, share: number) => {
+    const whole = wholeOf(name, inBox ? unit : viewport);
+    return lengthOf(attributes.get(name), share * whole, whole);
+  };
+  const isRadial = gradient.name === "radialGradient";
+  const last: Fill = { kind: "flat", colour: stops[stops.length - 1].colour };
+  if (isRadial && !(length("r", 0.5) > 0)) return last;
+  // Viewers draw nothing where there is no box to measure it by, as of a level line.
+  if (inBox && !(box.width > 0 && box.height > 0)) return null;
   const units: Matrix = inBox ? [box.width, 0, 0, box.height, box.x, box.y] : identity;
   const whole = times(matrix, times(units, readTransform(attributes.get("gradientTransform"))));
-  const length = (name: string, otherwise: number) => lengthOf(attributes.get(name), otherwise);
-  if (gradient.name === "radialGradient") {
+  if (determinant(whole) === 0) return last;
+  if (isRadial) {
     const [cx, cy] = apply(whole, length("cx", 0.5), length("cy", 0.5));
     return { kind: "radial", cx, cy, r: length("r", 0.5) * Math.sqrt(Math.abs(determinant(whole))), stops };
   }

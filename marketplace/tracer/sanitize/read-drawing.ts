@@ -1,7 +1,7 @@
 import type { Drawing, Element, Group, Outline } from "../drawing.ts";
 import { BadMarkupError, type Markup } from "./markup.ts";
 import { apply, determinant, type Matrix, readTransform, times } from "./matrix.ts";
-import { lengthOf, numbersOf } from "./numbers.ts";
+import { lengthOf, numbersOf, type Viewport, wholeOf } from "./numbers.ts";
 import { type Box, fillOf, gradientsOf, share } from "./paints.ts";
 import type { Curve } from "./path-data.ts";
 import { curvesOf } from "./shapes.ts";
@@ -25,7 +25,7 @@ export function readDrawing(root: Markup, { width, height }: Canvas, names: "lay
     (width - w * scale) / 2 - x * scale,
     (height - h * scale) / 2 - y * scale,
   ];
-  const reader = new Reader(root);
+  const reader = new Reader(root, { width: w, height: h });
   const look = reader.lookOf(root, { matrix, ...plain });
   const groups: Group[] = [];
   let loose: Element[] = [];
@@ -81,11 +81,13 @@ const plain: Omit<Look, "matrix"> = {
 const pointsMax = 100_000;
 
 class Reader {
-  private readonly gradients: ReadonlyMap<string, Markup>;
+  readonly gradients: ReadonlyMap<string, Markup>;
+  readonly viewport: Viewport;
   private points = 0;
 
-  constructor(root: Markup) {
+  constructor(root: Markup, viewport: Viewport) {
     this.gradients = gradientsOf(root);
+    this.viewport = viewport;
   }
 
   read(node: Markup, above: Look): Element[] {
@@ -94,7 +96,7 @@ class Reader {
     const look = this.lookOf(node, above);
     if (node.name === "g") return node.children.flatMap((child) => this.read(child, look));
     if (node.children.length > 0) throw new BadMarkupError(`<${node.name}> has elements in it`);
-    const curves = curvesOf(node);
+    const curves = curvesOf(node, this.viewport);
     return [...this.filled(curves, look), ...this.stroked(curves, look)];
   }
 
@@ -107,14 +109,14 @@ class Reader {
       evenOdd: text("fill-rule", above.evenOdd ? "evenodd" : "nonzero") === "evenodd",
       stroke: text("stroke", above.stroke),
       strokeOpacity: share(attributes.get("stroke-opacity"), above.strokeOpacity),
-      strokeWidth: lengthOf(attributes.get("stroke-width"), above.strokeWidth),
+      strokeWidth: lengthOf(attributes.get("stroke-width"), above.strokeWidth, wholeOf("stroke-width", this.viewport)),
       cap: capOf(text("stroke-linecap", above.cap)),
       opacity: above.opacity * share(attributes.get("opacity"), 1),
     };
   }
 
   private filled(curves: readonly Curve[], look: Look): Element[] {
-    const fill = fillOf(look.fill, look.fillOpacity * look.opacity, boxOf(curves), look.matrix, this.gradients);
+    const fill = fillOf(look.fill, look.fillOpacity * look.opacity, boxOf(curves), look.matrix, this);
     const outlines = fill ? curves.map((curve) => this.placed(curve, look.matrix)) : [];
     if (!fill || outlines.length === 0) return [];
     return [{ fill, shape: { kind: "path", outlines, ...(look.evenOdd ? { evenOdd: true } : {}) } }];
@@ -123,7 +125,7 @@ class Reader {
   private stroked(curves: readonly Curve[], look: Look): Element[] {
     if (look.strokeWidth <= 0) return [];
     const { matrix, strokeWidth, cap } = look;
-    const fill = fillOf(look.stroke, look.strokeOpacity * look.opacity, boxOf(curves), matrix, this.gradients);
+    const fill = fillOf(look.stroke, look.strokeOpacity * look.opacity, boxOf(curves), matrix, this);
     if (!fill) return [];
     const scale = Math.sqrt(Math.abs(determinant(matrix)));
     const outlines = curves

@@ -1,10 +1,11 @@
 import { BadMarkupError, type Markup } from "./markup.ts";
-import { lengthOf, numbersOf } from "./numbers.ts";
+import { lengthOf, numbersOf, type Viewport, wholeOf } from "./numbers.ts";
 import { type Curve, readPath } from "./path-data.ts";
 
 /** The curves of a shape element, in its own units. */
-export function curvesOf({ name, attributes }: Markup): Curve[] {
-  const length = (attribute: string, otherwise = 0) => lengthOf(attributes.get(attribute), otherwise);
+export function curvesOf({ name, attributes }: Markup, viewport: Viewport): Curve[] {
+  const length = (attribute: string, otherwise = 0) =>
+    lengthOf(attributes.get(attribute), otherwise, wholeOf(attribute, viewport));
   if (name === "path") return readPath(attributes.get("d") ?? "");
   if (name === "circle") return ellipse(length("cx"), length("cy"), length("r"), length("r"));
   if (name === "ellipse") return ellipse(length("cx"), length("cy"), length("rx"), length("ry"));

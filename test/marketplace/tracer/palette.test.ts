@@ -16,6 +16,30 @@ const coloursIn = (svg: string) => [
   ...new Set([...svg.matchAll(/(?:fill|stop-color)="(#[0-9a-f]{3,6})"/g)].map(([, colour]) => colour)),
 ];
 
+const near = {
+  "a light page": ["#ffffff", "#f3f4f6", "#f0f0f0", "#ee3333"],
+  "a dark page": ["#121212", "#191919", "#1e1e1e", "#2196f3"],
+};
+
+test.each(Object.entries(near))("no colours are joined where no more are there than may be: %s", (_name, colours) => {
+  const [ground, ...shapes] = colours;
+  const circles = shapes.map((colour, i) => `<circle cx="${80 + i * 120}" cy="100" r="50" fill="${colour}"/>`);
+  const page = picture(400, 200, `<rect width="400" height="200" fill="${ground}"/>${circles.join("")}`);
+  const exact = trace(page, { style: "logo" });
+  for (const colors of [4, 16, 256]) {
+    expect(coloursIn(trace(page, { colors }).svg).sort()).toEqual(coloursIn(exact.svg).sort());
+  }
+});
+
+test("of many greys as many are used as may be", () => {
+  const bars = Array.from(
+    { length: 64 },
+    (_, i) => `<rect x="${i * 8}" width="8" height="60" fill="rgb(${i * 4},${i * 4},${i * 4})"/>`,
+  );
+  const { colors } = trace(picture(512, 60, bars.join("")), { colors: 32 });
+  expect(colors).toBeGreaterThan(28);
+});
+
 const seeThrough = {
   "a soft shadow by itself": picture(200, 200, blurred(`<circle cx="100" cy="100" r="55" opacity=".45"/>`, 10)),
   "a card over its shadow": picture(

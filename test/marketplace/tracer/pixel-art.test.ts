@@ -2,13 +2,17 @@ import fc from "fast-check";
 import jsQR from "jsqr";
 import sharp from "sharp";
 import { describe, expect, test } from "vitest";
+import { DeadlinePassedError } from "../../../marketplace/tracer/deadline.ts";
 import { isPixelArt } from "../../../marketplace/tracer/image/own-size.ts";
+import { everyPixel } from "../../../marketplace/tracer/image/pixel-grid.ts";
 import type { Raster } from "../../../marketplace/tracer/image/raster.ts";
-import type { TraceOptions } from "../../../marketplace/tracer/options.ts";
+import { settingsOf, type TraceOptions } from "../../../marketplace/tracer/options.ts";
+import { drawPixels } from "../../../marketplace/tracer/output/pixel-art.ts";
 import { decodeImage } from "../../../marketplace/tracer/pool/decode.ts";
 import { renderRaster } from "../../../marketplace/tracer/pool/render.ts";
 import { checkSvg } from "../../../marketplace/tracer/sanitize/check-svg.ts";
 import { trace } from "../../../marketplace/tracer/trace.ts";
+import { noise } from "./pictures.ts";
 import { qrCode, qrText } from "./qr-code.ts";
 
 type Rgba = readonly [number, number, number, number];
@@ -373,5 +377,20 @@ describe("a QR code can be scanned", () => {
       const image = await decodeImage(await made(code(px)));
       for (const asked of options) expect(scan(rendered(image, asked)), `${px} ${JSON.stringify(asked)}`).toBe(qrText);
     }
+  });
+});
+
+describe("noise that is asked for as pixel art", () => {
+  const drawn = (side: number, deadlineMs: number) => {
+    const image = noise(side, side);
+    return drawPixels(image, everyPixel(image), settingsOf({ style: "pixel", layers: true }), deadlineMs);
+  };
+
+  test("is not drawn cell by cell where that is sure to be over the byte budget", () => {
+    expect(drawn(400, Number.POSITIVE_INFINITY)).toBeNull();
+  });
+
+  test("keeps to the time there is", () => {
+    expect(() => drawn(100, performance.now() - 1)).toThrow(DeadlinePassedError);
   });
 });

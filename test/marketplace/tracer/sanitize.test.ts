@@ -33,6 +33,18 @@ describe("what a model writes is drawn as it was meant", () => {
       `<defs><linearGradient id="a" x2="1" y2="1"><stop offset="10%" stop-color="#f80"/><stop offset="1" stop-color="#802"/></linearGradient><radialGradient id="b"><stop stop-color="#fff"/><stop offset="1" stop-color="#08f" stop-opacity=".2"/></radialGradient></defs><rect x="5" y="5" width="80" height="30" transform="skewX(10)" fill="url(#a)"/><circle cx="60" cy="65" r="25" fill="url(#b)"/>`,
     ],
     [
+      "percentages",
+      `<rect width="100%" height="100%" fill="#00f"/><circle cx="50%" cy="50%" r="20%" fill="#fc0"/><path d="M10 10H90" stroke="#0a0" stroke-width="4%"/>`,
+    ],
+    [
+      "gradients by percentages of the whole",
+      `<defs><linearGradient id="a" gradientUnits="userSpaceOnUse" x1="20%" x2="80%"><stop stop-color="#f80"/><stop offset="1" stop-color="#802"/></linearGradient><radialGradient id="b" gradientUnits="userSpaceOnUse"><stop stop-color="#fff"/><stop offset="1" stop-color="#08f"/></radialGradient></defs><rect width="100" height="40" fill="url(#a)"/><rect y="40" width="100" height="60" fill="url(#b)"/>`,
+    ],
+    [
+      "a gradient of no size, and one on a level line",
+      `<defs><radialGradient id="a" r="0"><stop stop-color="#fff"/><stop offset="1" stop-color="#08f"/></radialGradient></defs><rect x="10" y="10" width="60" height="50" fill="url(#a)"/><path d="M10 80H90" stroke="url(#a)" stroke-width="6"/>`,
+    ],
+    [
       "opacity",
       `<rect width="70" height="70" fill="#06c"/><g opacity=".5"><circle cx="60" cy="60" r="30" fill="#fd0" fill-opacity=".8"/></g>`,
     ],
@@ -54,6 +66,15 @@ describe("what a model writes is drawn as it was meant", () => {
     const body = `<rect width="100" height="100" fill="#eee"/><g><circle cx="30" cy="30" r="9"/></g><g><circle cx="70" cy="70" r="9"/></g>`;
     expect(redraw(svg(body), wish).result.layers.map(({ id }) => id)).toEqual(["layer-1", "layer-2", "layer-3"]);
     expect(redraw(svg(body), { ...wish, objects: true }).result.layers[0]!.id).toBe("object-1");
+  });
+
+  test("what cannot be drawn as it was meant is refused, whatever colours were asked for", () => {
+    const squeezed = svg(
+      `<defs><radialGradient id="a" gradientUnits="userSpaceOnUse" cx="50" cy="50" r="40" gradientTransform="translate(50 50) scale(3 .1) translate(-50 -50)"><stop stop-color="#fff"/><stop offset="1"/></radialGradient></defs><rect width="100" height="100" fill="url(#a)"/>`,
+    );
+    for (const more of [{}, { palette: ["#000000", "#ffffff"] }, { colors: 2 }]) {
+      expect(() => redraw(squeezed, { ...wish, ...more })).toThrow(BadMarkupError);
+    }
   });
 
   test("background, palette and count of colours are kept to, whatever the model chose", () => {

@@ -331,6 +331,20 @@ describe("options", () => {
     expect([alphaAt(75, 145), alphaAt(230, 105)]).toEqual([255, 255]);
   });
 
+  test.each([
+    ["a blueprint", "#2050a0", "#fff"],
+    ["a blackboard", "#222", "#fff"],
+    ["yellow on green", "#285", "#ff0"],
+  ])("lineart: light lines on a dark ground stay as they are: %s", (_name, ground, line) => {
+    const drawn = picture(
+      300,
+      300,
+      `<rect width="300" height="300" fill="${ground}"/><path d="M60 150L150 60L240 150V240H60ZM120 240V180H180V240M40 270H260" fill="none" stroke="${line}" stroke-width="4"/>
+       <circle cx="250" cy="50" r="24" fill="none" stroke="${line}" stroke-width="4"/>`,
+    );
+    expect(scoreTrace(drawn, trace(drawn, { style: "lineart" })).score).toBeGreaterThan(0.95);
+  });
+
   test("lineart: a page whose left third is dark is as readable as without the shadow, and its paper is white", () => {
     const page = picture(300, 120, `<rect width="300" height="120" fill="#fff"/>${lettering("#222222", "#ffffff")}`);
     const shaded = {
