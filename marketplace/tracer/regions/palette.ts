@@ -91,8 +91,27 @@ function lloyd(samples: readonly Sample[], centres: Colour[]): Colour[] {
     for (const sample of samples) add(next[nearestColour(colours, sample.r, sample.g, sample.b)], sample);
     colours = next.map(({ n, r, g, b }, i) => (n > 0 ? { r: r / n, g: g / n, b: b / n, opacity: 1 } : colours[i]));
   }
-  return colours.map(({ r, g, b }) => ({ r: Math.round(r), g: Math.round(g), b: Math.round(b), opacity: 1 }));
+  return mainColours(samples, colours);
 }
+
+/** Where most of what a colour stands for has one colour already, that one: white paper stays white. */
+function mainColours(samples: readonly Sample[], centres: readonly Colour[]): Colour[] {
+  const totals = new Float64Array(centres.length);
+  const uses = centres.map(() => new Map<number, number>());
+  for (const { n, ...sample } of samples) {
+    const centre = nearestColour(centres, sample.r, sample.g, sample.b);
+    const level = levelOf(sample);
+    totals[centre] += n;
+    uses[centre].set(level, (uses[centre].get(level) ?? 0) + n);
+  }
+  return centres.map((centre, i) => {
+    const main = [...uses[i]].find(([, n]) => n > totals[i] / 2);
+    return atLevel(main ? main[0] : levelOf(centre));
+  });
+}
+
+const levelOf = ({ r, g, b }: Omit<Sample, "n">) => (Math.round(r) << 16) | (Math.round(g) << 8) | Math.round(b);
+const atLevel = (level: number) => ({ r: level >> 16, g: (level >> 8) & 255, b: level & 255, opacity: 1 });
 
 /** The index of the colour nearest to one. */
 export function nearestColour(colours: readonly Colour[], r: number, g: number, b: number): number {
@@ -111,6 +130,5 @@ export function nearestColour(colours: readonly Colour[], r: number, g: number, 
 
 /** `#rrggbb` as a colour. */
 export function parseColour(text: string): Colour {
-  const value = Number.parseInt(text.slice(1), 16);
-  return { r: value >> 16, g: (value >> 8) & 255, b: value & 255, opacity: 1 };
+  return atLevel(Number.parseInt(text.slice(1), 16));
 }

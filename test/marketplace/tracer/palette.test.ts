@@ -31,6 +31,14 @@ test.each(Object.entries(near))("no colours are joined where no more are there t
   }
 });
 
+test("where colours are joined, paper that is white stays white", () => {
+  const greys = ["#f3f4f6", "#f0f0f0"].map(
+    (colour, i) => `<circle cx="${80 + i * 120}" cy="100" r="50" fill="${colour}"/>`,
+  );
+  const page = `<rect width="400" height="200" fill="#fff"/>${greys.join("")}<circle cx="320" cy="100" r="50" fill="#e33"/>`;
+  expect(coloursIn(trace(picture(400, 200, page), { colors: 2 }).svg).sort()).toEqual(["#e33", "#fff"]);
+});
+
 test("of many greys as many are used as may be", () => {
   const bars = Array.from(
     { length: 64 },
