@@ -399,6 +399,9 @@ test("a failed payment's page says that no money moved only where none did, and 
   expect(otherTransfer).toContain("The transaction moved something else than was agreed");
   expect(otherTransfer).not.toContain("No money moved.");
   expect(await pageOf("invalid_exact_evm_transaction_failed", "1 hour")).toContain("No money moved.");
+  const usedElsewhere = await pageOf("invalid_exact_evm_nonce_already_used", "1 hour");
+  expect(usedElsewhere).toContain("This payment moved nothing");
+  expect(usedElsewhere).not.toContain("No money moved.");
   expect(await pageOf("unexpected_settle_error", "1 hour", true)).toContain("post it again");
   const over = await pageOf("unexpected_settle_error", "-1 hour", true);
   expect(over).toContain("Its time is over: have the client make a new payment.");

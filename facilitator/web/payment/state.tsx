@@ -10,6 +10,9 @@ import { isUnfinished } from "./unfinished.ts";
 /** The transaction succeeded, and moved something else than was agreed. */
 const otherTransfer = "invalid_exact_evm_transfer_event_mismatch";
 
+/** The payer signed something else with the same nonce, or cancelled it. */
+const usedElsewhere = "invalid_exact_evm_nonce_already_used";
+
 /** What the state means for the payer, and what to do. */
 export function PaymentState({ story, json, now }: { story: PaymentStory; json: string; now: Date }) {
   const expires = new Date(story.expires_at);
@@ -61,11 +64,17 @@ export function PaymentState({ story, json, now }: { story: PaymentStory; json: 
   const meaning = reasonMeaning(story.error_reason ?? "");
   return (
     <Callout tone="bad" title={meaning?.means ?? "It did not settle"}>
-      {story.error_reason !== otherTransfer && "No money moved. "}
+      {movedBy(story.error_reason)}
       {remedyOf(story, meaning, isOver)} Reason: <code class="icode">{story.error_reason}</code>
       {explorer && <div class="row">{explorer}</div>}
     </Callout>
   );
+}
+
+function movedBy(reason: string | null): string {
+  if (reason === otherTransfer) return "";
+  if (reason === usedElsewhere) return "This payment moved nothing; what used its nonce before may have. ";
+  return "No money moved. ";
 }
 
 function remedyOf(
