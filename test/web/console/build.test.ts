@@ -128,6 +128,24 @@ describe("the editor, without JavaScript", () => {
     expect(await formAt(person, path)).toEqual(form);
   });
 
+  test("a setting that may be any JSON is the same after another part was edited", async ({ market }) => {
+    const { person, path } = await begun(market, "http-api");
+    const draftAt = async () =>
+      (await person.browser.get(`/api/account/agent-drafts${path.replace("/build", "")}`)).body;
+    for (const body of ["42", 42, "true", null, '"{{text}}"', '{"a":"{{text}}"}', { a: "{{text}}" }, ["{{text}}"]]) {
+      const { revision, definition } = await draftAt();
+      const kept = { revision, definition: { ...definition, settings: { ...definition.settings, body } } };
+      expect((await person.browser.put(`/api/account/agent-drafts${path.replace("/build", "")}`, kept)).status).toBe(
+        200,
+      );
+      await person.post(path, { ...(await formAt(person, path)), name: `With ${JSON.stringify(body)}`, do: "save" });
+      expect((await draftAt()).definition).toMatchObject({ name: `With ${JSON.stringify(body)}`, settings: { body } });
+    }
+    const typed = { "s.body": '{"id": 12345678901234567890}' };
+    await person.post(path, { ...(await formAt(person, path)), ...typed, do: "save" });
+    expect(await formAt(person, path)).toMatchObject(typed);
+  });
+
   test("keeps what is no number yet as it was typed, and each check leads to its control", async ({ market }) => {
     const { person, path } = await begun(market);
     const typed = { price_credits: "five", "f.2.min": "low", "s.temperature": "warm", "s.prompt": "{{nobody}}" };

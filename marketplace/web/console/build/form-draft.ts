@@ -5,6 +5,7 @@ import { type DraftDefinition, type DraftSecrets, draftDefinitionShape } from ".
 import { type FieldType, fieldTypes } from "../../../input.ts";
 import { parse } from "../../../parse.ts";
 import { type Control, settingControls } from "./controls.ts";
+import { jsonWritten } from "./json-setting.ts";
 
 /**
  * What the editor's form says, as a draft: what is no number yet stays the text that was typed. Throws ApiError for what is no form
@@ -96,7 +97,7 @@ function settingIn(form: URLSearchParams, { kind, path, required }: Control): un
   }
   if (text === "") return required ? "" : undefined;
   if (kind === "number") return numberOr(text.trim());
-  return kind === "json" ? jsonOr(text) : text;
+  return kind === "json" ? jsonWritten(text) : text;
 }
 
 function put(into: Record<string, unknown>, [first = "", ...rest]: readonly string[], value: unknown): void {
@@ -169,12 +170,4 @@ const linesIn = (text: string) => text.split("\n").filter((line) => line.trim() 
 /** `12` for "12", and "twelve" for "twelve". */
 function numberOr(text: string): number | string {
   return /^-?\d{1,15}(\.\d{1,15})?$/.test(text) ? Number(text) : text;
-}
-
-function jsonOr(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text;
-  }
 }

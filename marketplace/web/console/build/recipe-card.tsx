@@ -8,6 +8,7 @@ import { connectorIcon } from "../../agent/connector-icon.ts";
 import { idAt } from "./anchors.ts";
 import { type Control, settingControls } from "./controls.ts";
 import type { Editor } from "./editor-state.ts";
+import { jsonShown } from "./json-setting.ts";
 import { slotNames } from "./shown-draft.ts";
 
 /** The connector's settings, as a form made from their schema, and the secrets that they name. */
@@ -208,6 +209,7 @@ function valueAt(settings: unknown, [first = "", ...rest]: readonly string[]): u
 }
 
 function textOf(value: unknown, kind: Control["kind"]): string {
+  if (kind === "json") return jsonShown(value);
   if (value === undefined || value === null) return "";
   if (kind === "lines" && Array.isArray(value)) return value.map((line) => textOf(line, "line")).join("\n");
   return typeof value === "object" ? JSON.stringify(value, undefined, 2) : String(value);
