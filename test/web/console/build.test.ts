@@ -19,6 +19,7 @@ async function begun(market: TestMarketplace, connector = "llm") {
   return { person, path: location as string };
 }
 
+const wordsOf = (text: string) => text.split(" ");
 const formAt = async (person: Person, path: string) => formIn((await person.get(path)).html, "build");
 
 describe("the gallery", () => {
@@ -126,6 +127,28 @@ describe("the editor, without JavaScript", () => {
     // Its rules went with it, and all of it is kept.
     expect(form["f.0.choices"]).toBe("neutral\nfriendly\nblunt");
     expect(await formAt(person, path)).toEqual(form);
+  });
+
+  test("a field's type that is changed and changed back has the rules, default and example that it had", async ({
+    market,
+  }) => {
+    const { person, path } = await begun(market);
+    const first = await formAt(person, path);
+    const had = { "f.1.example": "friendly", "f.0.example": "Two\nlines.", "f.0.type": "text" };
+    const rules = (form: Record<string, string>) =>
+      Object.fromEntries(Object.entries(form).filter(([name]) => /^f\.\d\./.test(name) && !name.endsWith(".type")));
+    let form = formIn((await person.post(path, { ...first, ...had, do: "save" })).html, "build");
+    const before = rules(form);
+    expect(before).toMatchObject({ "f.1.choices": "neutral\nfriendly\nblunt", "f.0.example": "Two\nlines." });
+    for (const [text, tone] of ["string integer", "boolean boolean", "url string", "text choice"].map(wordsOf)) {
+      const changed = { ...form, "f.0.type": text as string, "f.1.type": tone as string };
+      form = formIn((await person.post(path, { ...changed, do: "save" })).html, "build");
+    }
+    expect(rules(form)).toEqual(before);
+    // They go with their field, and no draft holds them.
+    const moved = await person.post(path, { ...form, "f.1.type": "string", do: "up.1" });
+    expect(formIn(moved.html, "build")).toMatchObject({ "f.0.type": "string", "f.0.choices": before["f.1.choices"] });
+    expect(await formAt(person, path)).not.toHaveProperty(["f.0.choices"]);
   });
 
   test("a setting that may be any JSON is the same after another part was edited", async ({ market }) => {

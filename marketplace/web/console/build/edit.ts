@@ -13,7 +13,16 @@ import type { Redirect } from "../../page.ts";
 import { done } from "../console-page.tsx";
 import { isForForm } from "../refusal.ts";
 import type { Before, EditorNeeds, Tried } from "./editor-state.ts";
-import { changedFields, draftOfForm, type FieldChange, lostSecretIn, refusedSecretIn } from "./form-draft.ts";
+import {
+  changedFields,
+  draftOfForm,
+  type FieldChange,
+  type FormerRules,
+  formerRulesIn,
+  inNewOrder,
+  lostSecretIn,
+  refusedSecretIn,
+} from "./form-draft.ts";
 import { previewFields } from "./shown-draft.ts";
 
 /** The editor after its form was posted: what is in it is saved first, whatever was pressed. */
@@ -30,21 +39,22 @@ export async function edit(
   if (pressed === "copy" && !refusedSecret) return copied(needs, owner, slug, written);
   const kept = await readDraft(needs, owner, slug);
   const tried: Tried = { values: inputOfForm(previewFields(written.definition), form) };
-  if (pressed === "copy") return conflicting(owner, kept, written, { tried, refusedSecret });
+  const before: Before = { tried, formerRules: written.formerRules };
+  if (pressed === "copy") return conflicting(owner, kept, written, { ...before, refusedSecret });
   try {
     await keepIfChanged(needs, owner, kept, written);
   } catch (error) {
     if (!isConflict(error)) throw error;
     const saved = await readDraft(needs, owner, slug);
-    return conflicting(owner, saved, written, { tried, refusedSecret: lostSecretIn(form) });
+    return conflicting(owner, saved, written, { ...before, refusedSecret: lostSecretIn(form) });
   }
   const draft = await readDraft(needs, owner, slug);
-  if (refusedSecret) return { draft, before: { tried, refusedSecret } };
-  if (pressed === "publish") return publish(needs, owner, draft, tried);
-  if (pressed !== "try") return { draft, before: { tried } };
+  if (refusedSecret) return { draft, before: { ...before, refusedSecret } };
+  if (pressed === "publish") return publish(needs, owner, draft, before);
+  if (pressed !== "try") return { draft, before };
   const told = await tryWith(needs, owner, draft, tried);
   // Read again: its checks say that it was tried.
-  return { draft: await readDraft(needs, owner, slug), before: { tried: told } };
+  return { draft: await readDraft(needs, owner, slug), before: { ...before, tried: told } };
 }
 
 interface Edited {
@@ -55,14 +65,17 @@ interface Edited {
 interface Written {
   readonly definition: DraftDefinition;
   readonly secrets: DraftSecrets;
+  readonly formerRules: readonly FormerRules[];
 }
 
 function writtenIn(form: URLSearchParams, pressed: string): Written {
   const { definition, secrets } = draftOfForm(form);
+  const formerRules = formerRulesIn(form);
   const [, move, at] = /^(add|remove|up|down)\.(\d{1,3})$/.exec(pressed) ?? [];
-  if (move === undefined) return { definition, secrets };
+  if (move === undefined) return { definition, secrets, formerRules };
   const change = { move: move as FieldChange["move"], at: Number(at) };
-  return { definition: { ...definition, fields: changedFields(definition.fields, change) }, secrets };
+  const fields = changedFields(definition.fields, change);
+  return { definition: { ...definition, fields }, secrets, formerRules: inNewOrder(formerRules, change) };
 }
 
 /** Saving what is saved already changes nothing, so that a form posted twice is no conflict with itself. */
@@ -99,13 +112,13 @@ async function copied(needs: EditorNeeds, owner: Account, slug: string, written:
   return done(`/build/${copy}`, isBare ? "copied-bare" : "copied");
 }
 
-async function publish(needs: EditorNeeds, owner: Account, draft: Draft, tried: Tried): Promise<Redirect | Edited> {
+async function publish(needs: EditorNeeds, owner: Account, draft: Draft, before: Before): Promise<Redirect | Edited> {
   try {
     await publishDraft(needs, owner, draft.slug, draft.revision);
     return done(`/build/${draft.slug}`, "published");
   } catch (error) {
     if (!isForForm(error)) throw error;
-    return { draft, before: { tried, problem: `Not published: ${error.message}` } };
+    return { draft, before: { ...before, problem: `Not published: ${error.message}` } };
   }
 }
 

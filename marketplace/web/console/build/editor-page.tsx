@@ -13,7 +13,7 @@ import { type Refusal, unchanged, wholeNumber } from "../refusal.ts";
 import { edit } from "./edit.ts";
 import { type Before, type EditorNeeds, readEditor } from "./editor-state.ts";
 import { EditorView } from "./editor-view.tsx";
-import { definitionInForm, lostSecretIn } from "./form-draft.ts";
+import { definitionInForm, formerRulesIn, lostSecretIn } from "./form-draft.ts";
 
 const here = ({ params }: AccountVisit) => `/build/${params.slug}`;
 const slugOf = ({ params }: AccountVisit) => params.slug ?? "";
@@ -116,7 +116,8 @@ function saidOf(refusal: Refusal | undefined): Before {
     return { refusedMove: { slug: refusal.value("slug") ?? "", problem: refusal.sentence } };
   }
   if (refusal && refusal.act !== "yaml") {
-    return { problem: refusal.sentence, refusedSecret: lostSecretIn(refusal.form) };
+    const { form, sentence: problem } = refusal;
+    return { problem, refusedSecret: lostSecretIn(form), formerRules: formerRulesIn(form) };
   }
   if (!refusal) return {};
   return { refusedYaml: { text: refusal.value("yaml") ?? "", problem: refusal.sentence } };

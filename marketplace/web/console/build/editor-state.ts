@@ -12,7 +12,7 @@ import type { ModelList } from "../../../models/model-list.ts";
 import type { TryNeeds } from "../../../runs/try.ts";
 import { exampleInput } from "../../agent/form-input.ts";
 import type { Told } from "../../agent/result-card.tsx";
-import type { RefusedSecret } from "./form-draft.ts";
+import type { FormerRules, RefusedSecret } from "./form-draft.ts";
 import { previewFields } from "./shown-draft.ts";
 
 /** All that the editor shows of a draft. */
@@ -33,6 +33,8 @@ export interface Editor {
   /** An address that was not taken, and why. */
   readonly refusedMove: RefusedMove | undefined;
   readonly refusedSecret: RefusedSecret | undefined;
+  /** By the places of the fields. */
+  readonly formerRules: readonly FormerRules[];
   readonly tried: Tried;
   /** What was typed here is not saved, since the draft was changed elsewhere. */
   readonly conflict: Conflict | undefined;
@@ -83,6 +85,7 @@ export interface Before {
   readonly refusedYaml?: RefusedYaml | undefined;
   readonly refusedMove?: RefusedMove | undefined;
   readonly refusedSecret?: RefusedSecret | undefined;
+  readonly formerRules?: readonly FormerRules[] | undefined;
 }
 
 export async function readEditor(
@@ -112,6 +115,7 @@ export async function readEditor(
     refusedYaml: said.refusedYaml,
     refusedMove: said.refusedMove,
     refusedSecret: said.refusedSecret,
+    formerRules: said.formerRules ?? [],
     tried: tried ?? { values: exampleInput({ inputs: previewFields(draft.definition) }) },
     conflict: said.conflict,
     problem: said.problem,

@@ -6,12 +6,12 @@ import { Icon } from "../../../../shared/page/icon.tsx";
 import { fieldTypes } from "../../../input.ts";
 import { idAt } from "./anchors.ts";
 import type { Editor } from "./editor-state.ts";
-import { type FieldRule, fieldsMax, isFieldType, rulesOf } from "./form-draft.ts";
+import { type FieldRule, type FormerRules, fieldsMax, isFieldType, rulesOf } from "./form-draft.ts";
 
 type DraftField = Readonly<Record<string, unknown>>;
 
 /** What a buyer fills in. Each button posts the form, so that adding and ordering work without JavaScript. */
-export function FieldsCard({ editor: { draft } }: { editor: Editor }) {
+export function FieldsCard({ editor: { draft, formerRules } }: { editor: Editor }) {
   const { fields, accepts_extra_instructions: extra } = draft.definition;
   return (
     <section class="card" aria-labelledby="fields-title" id="at-fields">
@@ -32,7 +32,7 @@ export function FieldsCard({ editor: { draft } }: { editor: Editor }) {
           </div>
         )}
         {fields.map((field, at) => (
-          <FieldRow field={field} at={at} count={fields.length} />
+          <FieldRow field={field} at={at} count={fields.length} former={formerRules[at] ?? {}} />
         ))}
         {fields.length === 0 && <p class="card-body small faint">No fields: a buyer only presses Run.</p>}
       </div>
@@ -52,7 +52,14 @@ export function FieldsCard({ editor: { draft } }: { editor: Editor }) {
   );
 }
 
-function FieldRow({ field, at, count }: { field: DraftField; at: number; count: number }) {
+interface RowProps {
+  readonly field: DraftField;
+  readonly at: number;
+  readonly count: number;
+  readonly former: FormerRules;
+}
+
+function FieldRow({ field, at, count, former }: RowProps) {
   const name = textOf(field.name);
   const called = name || `field ${at + 1}`;
   const control = (key: string) => ({ id: idAt(`fields.${at}.${key}`), name: `f.${at}.${key}` });
@@ -105,6 +112,9 @@ function FieldRow({ field, at, count }: { field: DraftField; at: number; count: 
         />
       </div>
       <FieldRules field={field} at={at} called={called} />
+      {Object.entries(former).map(([rule, text]) => (
+        <input type="hidden" name={`f.${at}.${rule}`} value={text} />
+      ))}
     </div>
   );
 }
@@ -225,10 +235,13 @@ interface ValueProps {
 
 function ValueField({ field, value, ...told }: ValueProps) {
   if (field.type === "boolean") {
-    const choices = ["", "true", "false"].map((one) => ({ value: one, label: one || "–" }));
+    const given = new Set(["", "true", "false", textOf(value)]);
+    const choices = [...given].map((one) => ({ value: one, label: one || "–" }));
     return <SelectField {...told} size="small" choices={choices} value={textOf(value)} />;
   }
-  if (field.type === "text") return <AreaField {...told} rows={2} value={textOf(value)} />;
+  // A box of one line would drop the lines' ends of what another type left.
+  if (field.type === "text" || textOf(value).includes("\n"))
+    return <AreaField {...told} rows={2} value={textOf(value)} />;
   return <TextField {...told} size="small" value={textOf(value)} autocomplete="off" />;
 }
 

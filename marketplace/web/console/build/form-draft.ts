@@ -33,7 +33,7 @@ export function definitionInForm(form: URLSearchParams): object {
   };
 }
 
-/** Which rules each type of field has; what another type leaves behind is dropped. */
+/** Which rules each type of field has; a draft keeps no others (`formerRulesIn`). */
 export const rulesOf: Readonly<Record<FieldType, readonly FieldRule[]>> = {
   string: ["max_length", "pattern"],
   text: ["max_length", "pattern"],
@@ -45,21 +45,36 @@ export const rulesOf: Readonly<Record<FieldType, readonly FieldRule[]>> = {
   image: [],
 };
 
-export type FieldRule = "max_length" | "pattern" | "min" | "max" | "choices";
+const fieldRules = ["max_length", "pattern", "min", "max", "choices"] as const;
+export type FieldRule = (typeof fieldRules)[number];
 
 export const fieldsMax = 50;
 
 function fieldsIn(form: URLSearchParams): Record<string, unknown>[] {
-  const count = Math.min(fieldsMax, Number(form.get("f.count")) || 0);
-  return Array.from({ length: count }, (_, at) => fieldAt(form, at));
+  return Array.from({ length: countIn(form) }, (_, at) => fieldAt(form, at));
 }
+
+/** Each field's rules that its type does not have: they stay in the form, for when the type is changed back. */
+export function formerRulesIn(form: URLSearchParams): FormerRules[] {
+  return Array.from({ length: countIn(form) }, (_, at) => {
+    const has = rulesFor(textIn(form, `f.${at}.type`));
+    const former = fieldRules.filter((rule) => !has.includes(rule));
+    return Object.fromEntries(former.map((rule) => [rule, textIn(form, `f.${at}.${rule}`)]).filter(([, text]) => text));
+  });
+}
+
+const rulesFor = (type: string) => (isFieldType(type) ? rulesOf[type] : []);
+
+export type FormerRules = Readonly<Partial<Record<FieldRule, string>>>;
+
+const countIn = (form: URLSearchParams) => Math.min(fieldsMax, Number(form.get("f.count")) || 0);
 
 function fieldAt(form: URLSearchParams, at: number): Record<string, unknown> {
   const text = (key: string) => textIn(form, `f.${at}.${key}`);
   const type = text("type");
-  const rules = rulesOf[type as FieldType] ?? [];
+  const rules = rulesFor(type);
   const isNumber = type === "number" || type === "integer";
-  const value = (given: string) => (isNumber ? numberOr(given) : type === "boolean" ? given === "true" : given);
+  const value = (given: string) => (isNumber ? numberOr(given) : type === "boolean" ? booleanOr(given) : given);
   const said: Record<string, unknown> = {
     name: text("name").trim(),
     label: text("label").trim(),
@@ -151,10 +166,15 @@ export type FieldChange = { readonly move: "add" | "remove" | "up" | "down"; rea
 export function changedFields(fields: DraftDefinition["fields"], { move, at }: FieldChange): DraftDefinition["fields"] {
   if (move === "add")
     return fields.length < fieldsMax ? [...fields, { name: nameFor(fields), type: "string" }] : fields;
-  if (move === "remove") return fields.filter((_, index) => index !== at);
+  return inNewOrder(fields, { move, at });
+}
+
+/** What stands beside each field, as the fields stand after that. */
+export function inNewOrder<Row>(rows: readonly Row[], { move, at }: FieldChange): Row[] {
+  if (move === "remove") return rows.filter((_, index) => index !== at);
   const to = move === "up" ? at - 1 : at + 1;
-  const [moved, other] = [fields[at], fields[to]];
-  return moved && other ? fields.with(at, other).with(to, moved) : fields;
+  const [moved, other] = [rows[at], rows[to]];
+  return move !== "add" && moved && other ? rows.with(at, other).with(to, moved) : [...rows];
 }
 
 function nameFor(fields: DraftDefinition["fields"]): string {
@@ -166,6 +186,8 @@ export const isFieldType = (type: unknown): type is FieldType => fieldTypes.incl
 
 const textIn = (form: URLSearchParams, name: string) => (form.get(name) ?? "").replaceAll("\r\n", "\n");
 const linesIn = (text: string) => text.split("\n").filter((line) => line.trim() !== "");
+
+const booleanOr = (text: string) => (text === "true" || text === "false" ? text === "true" : text);
 
 /** `12` for "12", and "twelve" for "twelve". */
 function numberOr(text: string): number | string {
