@@ -1,17 +1,7 @@
-import type { Page, Route } from "playwright-core";
 import { expect } from "vitest";
 import { open, visitEverywhere } from "../browser.ts";
-import { type Site, signIn, test } from "../site.ts";
-
-/** Signs in and begins an agent from the connector's template. */
-async function begin(site: Site, page: Page, connector = "Language model") {
-  await signIn(site, page, `maker-${Math.random().toString(36).slice(2, 10)}`);
-  await page.goto(`${site.url}/build`);
-  await page.getByRole("button", { name: `Start from ${connector}`, exact: true }).press("Enter");
-  await page.waitForURL(/\/build\/.+/);
-}
-
-const saved = (page: Page) => page.getByText(/^Saved \d/).waitFor();
+import { test } from "../site.ts";
+import { begin, dragRow, heldSave, namesOfFields, saved } from "./editor.ts";
 
 test("the gallery of connectors, beside one's own agents, shows without a fault at every width, in both themes", ({
   site,
@@ -78,24 +68,12 @@ test("an agent is written, tried and published by keyboard alone, and saved as o
 test("a field is dragged to another place, which is saved; Escape puts it back", async ({ site }) => {
   const { page, complaints, close } = await open(site, "/");
   await begin(site, page);
-  const order = () =>
-    page
-      .locator("[data-field-row] input[name$='.name']")
-      .evaluateAll((all) => all.map((one) => (one as HTMLInputElement).value));
-  const drag = async (from: number, to: number) => {
-    const middle = async (row: number) =>
-      (await page.locator("[data-field-row]").nth(row).locator("[data-grip]").boundingBox())!;
-    const [start, end] = [await middle(from), await middle(to)];
-    await page.mouse.move(start.x + 5, start.y + 5);
-    await page.mouse.down();
-    await page.mouse.move(end.x + 5, end.y + (to > from ? 60 : -20), { steps: 5 });
-  };
-  await drag(0, 2);
-  expect(await order()).toEqual(["tone", "max_words", "text"]);
+  await dragRow(page, 0, 2);
+  expect(await namesOfFields(page)).toEqual(["tone", "max_words", "text"]);
   await page.keyboard.press("Escape");
   await page.mouse.up();
-  expect(await order()).toEqual(["text", "tone", "max_words"]);
-  await drag(2, 0);
+  expect(await namesOfFields(page)).toEqual(["text", "tone", "max_words"]);
+  await dragRow(page, 2, 0);
   await page.mouse.up();
   // Drawn anew: the buttons and the buyers' form follow.
   await page.waitForFunction(
@@ -103,7 +81,7 @@ test("a field is dragged to another place, which is saved; Escape puts it back",
   );
   await saved(page);
   await page.reload();
-  expect(await order()).toEqual(["max_words", "text", "tone"]);
+  expect(await namesOfFields(page)).toEqual(["max_words", "text", "tone"]);
   expect(await page.locator("#build-form label").first().textContent()).toContain("Max words");
   expect(complaints).toEqual([]);
   await close();
@@ -225,19 +203,6 @@ test("what is typed while a save is under way stays, in fields that move and in 
   await page.locator("#in-story").waitFor();
   await close();
 });
-
-/** Holds the editor's next save: it is sent once `asked` has ended, and goes on when it is let through. */
-async function heldSave(page: Page) {
-  let letThrough = () => {};
-  const through = new Promise<void>((resolve) => (letThrough = resolve));
-  const asked = page.waitForRequest((request) => request.method() === "POST");
-  const hold = async (route: Route) => {
-    await through;
-    await route.continue();
-  };
-  await page.route(/\/build\//, hold, { times: 1 });
-  return { asked, letThrough };
-}
 
 test("what could not be saved is saved when the service answers again", async ({ site }) => {
   const { page, context, close } = await open(site, "/");

@@ -7,7 +7,8 @@ export function orderByKeys(form: HTMLFormElement): void {
     const button = row?.querySelector<HTMLButtonElement>(`[value^="${move}."]`);
     if (!button || button.disabled) return;
     event.preventDefault();
-    form.requestSubmit(button);
+    // A key that is held would send one post after another.
+    if (!event.repeat) form.requestSubmit(button);
   });
 }
 

@@ -1,6 +1,6 @@
 import { type Control, changedSince, isControl, nameAfter, takeOver, type Values } from "./typed-since.ts";
 
-export interface Asked {
+export interface Swapped {
   readonly pressed: string;
   /** What the form said when it was posted: what a person has changed since stays. */
   readonly posted: Values;
@@ -10,14 +10,14 @@ export interface Asked {
 }
 
 /** Puts what the server made of the form in its place; false for an answer that is no editor. */
-export function swapIn(answer: Document, asked: Asked): boolean {
+export function swapIn(answer: Document, asked: Swapped): boolean {
   const saved = answer.getElementById("build");
   if (!saved) return false;
   const parts = ["build-checks", "build-buyers", "build-diff", "build-slots", "build-price", "build-length"];
   if (asked.pressed === "try") parts.push("build-result");
   if (asked.notes) parts.push("build-notes");
   for (const id of parts) swap(answer, id);
-  if (/^(add|remove|up|down|type)/.test(asked.pressed)) swapRows(answer, asked);
+  if (redrawsRows(asked.pressed)) swapRows(answer, asked);
   swapBuyersForm(answer, asked);
   swapHead(answer);
   const isText = swapText(answer);
@@ -27,8 +27,10 @@ export function swapIn(answer: Document, asked: Asked): boolean {
   return true;
 }
 
+export const redrawsRows = (pressed: string) => /^(add|remove|up|down|type)/.test(pressed);
+
 /** The rows of fields, drawn anew; what was typed in them meanwhile is written into them again, where the field is now. */
-function swapRows(answer: Document, { pressed, posted, focused }: Asked): void {
+function swapRows(answer: Document, { pressed, posted, focused }: Swapped): void {
   const here = document.getElementById("build-fields");
   if (!here) return;
   const typed = changedSince(posted, here);
@@ -53,7 +55,7 @@ function swapText(answer: Document): boolean {
   return true;
 }
 
-function swap(answer: Document, id: string): void {
+export function swap(answer: Document, id: string): void {
   const [here, there] = [document.getElementById(id), answer.getElementById(id)];
   if (!here || !there) return;
   for (const name of ["data-conflict"]) {
@@ -64,7 +66,7 @@ function swap(answer: Document, id: string): void {
 }
 
 /** The buyer's form was posted with what stands in it; while the creator fills it in it stays. */
-function swapBuyersForm(answer: Document, { pressed, posted }: Asked): void {
+function swapBuyersForm(answer: Document, { pressed, posted }: Swapped): void {
   const here = document.getElementById("build-form");
   const isFilledIn = pressed !== "try" && here?.contains(document.activeElement);
   if (!isFilledIn && changedSince(posted, here).length === 0) swap(answer, "build-form");
@@ -79,26 +81,4 @@ function swapHead(answer: Document): void {
   const publish = (page: Document) => page.querySelector<HTMLButtonElement>("#build-head [value=publish]");
   const [here, there] = [publish(document), publish(answer)];
   if (here && there) [here.disabled, here.className] = [there.disabled, there.className];
-}
-
-/**
- * Secrets that were posted are kept: their names stand there, and the boxes are empty again, but for what was typed since, and for a
- * new secret that has no good name yet.
- */
-export function showSecrets(answer: Document, posted: Values): void {
-  const here = document.getElementById("at-secrets");
-  if (!here || here.contains(document.activeElement) || changedSince(posted, here).length > 0) return;
-  const given = [...here.querySelectorAll("input")].filter((input) =>
-    input.type === "checkbox" ? input.checked : input.type === "password" && input.value !== "",
-  );
-  if (given.length === 0) return;
-  const isRefused = answer.querySelector("#secret-name[aria-invalid]") !== null;
-  swap(answer, "at-secrets");
-  const added = given.find(({ name }) => name === "secret_value");
-  if (isRefused && added) takeOver(here, added, added.name);
-}
-
-/** Whether a secret stands there that is not known to be kept. */
-export function hasTypedSecret(): boolean {
-  return [...document.querySelectorAll<HTMLInputElement>("#at-secrets [type=password]")].some(({ value }) => value);
 }

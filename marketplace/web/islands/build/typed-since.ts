@@ -26,13 +26,19 @@ export function takeOver(part: Element, from: Control, name: string): Control | 
 /** The name of a field's control once `pressed` has moved the fields; undefined where its field was removed. */
 export function nameAfter(pressed: string, name: string): string | undefined {
   const [, at, rest] = /^f\.(\d+)(\..+)$/.exec(name) ?? [];
+  if (at === undefined) return name;
+  const now = rowAfter(pressed, Number(at));
+  return now === undefined ? undefined : `f.${now}${rest}`;
+}
+
+/** The place of a row once `pressed` has moved the rows; undefined where it was removed. */
+export function rowAfter(pressed: string, at: number): number | undefined {
   const [move = "", moved = ""] = pressed.split(".");
-  if (at === undefined || moved === "") return name;
-  const [from, to] = [Number(at), Number(moved)];
+  const to = Number(moved);
+  if (move === "remove") return at === to ? undefined : at > to ? at - 1 : at;
+  if (move !== "up" && move !== "down") return at;
   const beside = move === "up" ? to - 1 : to + 1;
-  if (move === "remove") return from === to ? undefined : `f.${from > to ? from - 1 : from}${rest}`;
-  if (move !== "up" && move !== "down") return name;
-  return `f.${from === to ? beside : from === beside ? to : from}${rest}`;
+  return at === to ? beside : at === beside ? to : at;
 }
 
 export function isControl(element: Element | null): element is Control {

@@ -1,0 +1,136 @@
+import { redrawsRows, type Swapped, swapIn } from "./parts.ts";
+import { fieldsFor, type Posted, post } from "./post.ts";
+import { focusAfter, focusOn, follow, type Press, postedFor, pressOf } from "./press.ts";
+import { hasTypedSecret, showSecrets } from "./secrets.ts";
+import { makeSlotsPressable } from "./slots.ts";
+import { isConflict, notDone, say } from "./told.ts";
+import { valuesIn } from "./typed-since.ts";
+
+export const typingPauseMs = 700;
+/** An account may save drafts 120 times a minute, from all its tabs. */
+const betweenSavesMs = 2_000;
+const againAfterMs = 5_000;
+
+/** What is typed is saved by one post at a time: each says the state that the one before it made. */
+export class Saves {
+  readonly #form: HTMLFormElement;
+  #isDirty = false;
+  #isSaving = false;
+  #isTold = false;
+  #timer = 0;
+  #lastAt = 0;
+  #work: Promise<unknown> = Promise.resolve();
+  readonly #waiting = new Set<Press>();
+  #last: Press | undefined;
+
+  constructor(form: HTMLFormElement) {
+    this.#form = form;
+  }
+
+  /** Something was changed that is not saved yet. */
+  note(): void {
+    this.#isDirty = true;
+  }
+
+  /** The whole form is posted to another page: nothing of it is lost, and nothing is saved beside it. */
+  leave(): void {
+    this.#isDirty = false;
+    window.clearTimeout(this.#timer);
+  }
+
+  soon(ms: number, pressed = "save"): void {
+    window.clearTimeout(this.#timer);
+    const wait = Math.max(ms, this.#lastAt + betweenSavesMs - Date.now());
+    this.#timer = window.setTimeout(() => this.press(pressed), wait);
+  }
+
+  /** `isAgain`: it is the second click of a double one, which is meant for the row of the first, wherever that is now. */
+  press(value: string, { button = null, focus, isAgain = false }: Pressed = {}): void {
+    const press = pressOf(value, button, focus);
+    if (isAgain && press.name === this.#last?.name) press.at = this.#last.at;
+    window.clearTimeout(this.#timer);
+    if (press.name !== "save") this.#last = press;
+    this.#waiting.add(press);
+    this.#work = this.#work.then(() => this.#postNow(press)).finally(() => this.#waiting.delete(press));
+  }
+
+  /** Whether something stands there that no post took. */
+  hasMore = () => this.#isDirty || hasTypedSecret();
+  underWay = () => (this.#isSaving ? this.#work : undefined);
+
+  async #postNow(press: Press): Promise<void> {
+    const pressed = postedFor(press);
+    if (pressed === undefined) return this.#goOn();
+    // Two tabs saved different states: only a button decides which of them stays.
+    if (press.name === "save" && isConflict() && this.#isTold) return;
+    this.#lastAt = Date.now();
+    this.#isDirty = false;
+    this.#isSaving = true;
+    say(press.name === "try" ? "Running…" : "Saving…");
+    const { fields, hasSecrets } = fieldsFor(this.#form, press.name);
+    fields.set("do", isSave(press) ? "save" : pressed);
+    const asked = {
+      pressed,
+      focused: document.activeElement,
+      focus: focusAfter(press, pressed),
+      posted: valuesIn(this.#form),
+    };
+    const answer = await post(this.#form, fields);
+    this.#isSaving = false;
+    this.#take(answer, { ...asked, press, hasSecrets });
+  }
+
+  #take({ status, page }: Posted, { press, pressed, posted, focused, focus, hasSecrets }: Asked): void {
+    if (!page) {
+      this.#isDirty = true;
+      say(notDone(press.name, status));
+      this.soon(againAfterMs, isSave(press) ? press.name : "save");
+      return;
+    }
+    const { activeElement: active } = document;
+    const hasNotes = press.name !== "save" || !isConflict();
+    if (!swapIn(page, { pressed, posted, focused, notes: hasNotes })) {
+      this.#isDirty = true;
+      say("Not saved. Reload the page in another tab: what stands here stays.");
+      return;
+    }
+    if (redrawsRows(pressed)) this.#followRows(pressed);
+    this.#isTold = isConflict();
+    if (status < 400 && hasSecrets) showSecrets(page, posted);
+    // What is not saved keeps the page from being left without a question.
+    this.#isDirty ||= status >= 400;
+    this.#sayState(status);
+    if (status < 400) this.#goOn();
+    makeSlotsPressable();
+    // Who has gone on to another control meanwhile stays there.
+    if (focus && active === focused) focusOn(focus);
+  }
+
+  #followRows(pressed: string): void {
+    for (const press of new Set([...this.#waiting, this.#last])) if (press) follow(press, pressed);
+  }
+
+  #sayState(status: number): void {
+    if (this.#isTold) say("Not saved: changed elsewhere");
+    else if (status >= 400) say("Not saved");
+    else if (this.#isDirty || hasTypedSecret()) say("Not saved yet");
+  }
+
+  #goOn(): void {
+    if (this.#isDirty) this.soon(typingPauseMs);
+  }
+}
+
+interface Pressed {
+  readonly button?: Element | null;
+  readonly focus?: string | undefined;
+  readonly isAgain?: boolean;
+}
+
+interface Asked extends Omit<Swapped, "notes"> {
+  readonly press: Press;
+  readonly focus: string | undefined;
+  readonly hasSecrets: boolean;
+}
+
+const isSave = ({ name }: Press) => name === "save" || name === "type";

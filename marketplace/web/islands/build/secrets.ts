@@ -1,0 +1,31 @@
+import { swap } from "./parts.ts";
+import { changedSince, takeOver, type Values } from "./typed-since.ts";
+
+/** A secret, or the name of a new one. */
+export const isSecret = (target: Element) => target.matches("#at-secrets input:not([type=checkbox])");
+export const isSecretName = (name: string) => name.startsWith("k.") || /^secret_(name|value)$/.test(name);
+export const isWritingSecret = () => document.activeElement !== null && isSecret(document.activeElement);
+
+/** Whether a secret stands there that is not known to be kept. */
+export function hasTypedSecret(): boolean {
+  return [...document.querySelectorAll<HTMLInputElement>("#at-secrets [type=password]")].some(({ value }) => value);
+}
+
+/**
+ * Secrets that were posted are kept: their names stand there, and the boxes are empty again, but for what was typed since, and for a
+ * new secret that has no good name yet.
+ */
+export function showSecrets(answer: Document, posted: Values): void {
+  const here = document.getElementById("at-secrets");
+  if (!here || here.contains(document.activeElement) || changedSince(posted, here).length > 0) return;
+  const given = [...here.querySelectorAll("input")].filter((input) =>
+    input.type === "checkbox" ? input.checked : input.type === "password" && input.value !== "",
+  );
+  if (given.length === 0) return;
+  const isRefused = isSecretRefused(answer);
+  swap(answer, "at-secrets");
+  const added = given.find(({ name }) => name === "secret_value");
+  if (isRefused && added) takeOver(here, added, added.name);
+}
+
+const isSecretRefused = (answer: Document) => answer.querySelector("#secret-name[aria-invalid]") !== null;

@@ -1,0 +1,75 @@
+import type { Page, Request } from "playwright-core";
+import { expect } from "vitest";
+import { open } from "../browser.ts";
+import { test } from "../site.ts";
+import { begin, heldSave, namesOfFields, saved } from "./editor.ts";
+
+/** What each post of the editor pressed, in their order. */
+function pressesOf(page: Page): string[] {
+  const presses: string[] = [];
+  page.on("request", (request) => {
+    if (request.method() === "POST") presses.push(pressedIn(request));
+  });
+  return presses;
+}
+
+const pressedIn = (request: Request) => new URLSearchParams(request.postData() ?? "").get("do") ?? "";
+const nameOfField = (page: Page, at: number, name: string) =>
+  page.waitForFunction(([id, wanted]) => (document.getElementById(id) as HTMLInputElement | null)?.value === wanted, [
+    `at-fields-${at}-name`,
+    name,
+  ] as const);
+
+test("a field's bin that is pressed twice in a hurry removes that field alone", async ({ site }) => {
+  const { page, close } = await open(site, "/");
+  await begin(site, page);
+  const save = await heldSave(page);
+  await page.locator('[value="remove.0"]').dblclick();
+  await save.asked;
+  save.letThrough();
+  await nameOfField(page, 0, "tone");
+  await page.locator("#at-name").fill("Saved after both presses");
+  await saved(page);
+  expect(await namesOfFields(page)).toEqual(["tone", "max_words"]);
+  // The answer to the first click is there before the second, which meets the next row's bin.
+  const box = (await page.locator('[value="remove.0"]').boundingBox())!;
+  await page.mouse.move(box.x + 5, box.y + 5);
+  await page.mouse.down({ clickCount: 1 });
+  await page.mouse.up({ clickCount: 1 });
+  await nameOfField(page, 0, "max_words");
+  await page.mouse.down({ clickCount: 2 });
+  await page.mouse.up({ clickCount: 2 });
+  await page.locator("#at-name").fill("Saved after all presses");
+  await saved(page);
+  expect(await namesOfFields(page)).toEqual(["max_words"]);
+  await close();
+});
+
+test("a field that is moved twice in a hurry moves by two places, and one whose key is held by one", async ({
+  site,
+}) => {
+  const { page, close } = await open(site, "/");
+  await begin(site, page);
+  const save = await heldSave(page);
+  await page.locator('[value="up.2"]').press("Enter");
+  await save.asked;
+  await page.locator('[value="up.2"]').press("Enter");
+  save.letThrough();
+  await nameOfField(page, 0, "max_words");
+  expect(await namesOfFields(page)).toEqual(["max_words", "text", "tone"]);
+  const presses = pressesOf(page);
+  const held = await heldSave(page);
+  await page.locator("#at-fields-0-name").focus();
+  await page.keyboard.down("Alt");
+  for (let repeated = 0; repeated < 4; repeated += 1) await page.keyboard.down("ArrowDown");
+  await page.keyboard.up("ArrowDown");
+  await page.keyboard.up("Alt");
+  await held.asked;
+  held.letThrough();
+  await nameOfField(page, 1, "max_words");
+  await page.locator("#at-name").fill("Saved after the moves");
+  await saved(page);
+  expect(await namesOfFields(page)).toEqual(["text", "max_words", "tone"]);
+  expect(presses).toEqual(["down.0", "save"]);
+  await close();
+});
