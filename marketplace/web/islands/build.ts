@@ -26,7 +26,7 @@ function edit(form: HTMLFormElement): void {
   saveWhatIsTyped(form, saves);
   postWhatIsPressed(form, saves);
   addEventListener("beforeunload", (event) => {
-    if (saves.hasMore()) event.preventDefault();
+    if (saves.isUnsaved()) event.preventDefault();
   });
   document.addEventListener("visibilitychange", () => {
     if (document.visibilityState === "hidden" && saves.hasMore() && !isConflict()) saves.press("save");

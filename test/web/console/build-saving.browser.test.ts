@@ -73,3 +73,21 @@ test("a field that is moved twice in a hurry moves by two places, and one whose 
   expect(presses).toEqual(["down.0", "save"]);
   await close();
 });
+
+test("who leaves while a save is under way is asked", async ({ site }) => {
+  const { page, close } = await open(site, "/");
+  await begin(site, page);
+  const save = await heldSave(page);
+  await page.locator("#at-name").press("End");
+  await page.keyboard.type(" again");
+  await save.asked;
+  const asked = new Promise<string>((resolve) => {
+    page.once("dialog", (dialog) => void dialog.dismiss().then(() => resolve(dialog.type())));
+    page.once("close", () => resolve("left without a question"));
+  });
+  await page.close({ runBeforeUnload: true });
+  expect(await asked).toBe("beforeunload");
+  save.letThrough();
+  await saved(page);
+  await close();
+});

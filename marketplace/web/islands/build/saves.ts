@@ -56,6 +56,8 @@ export class Saves {
 
   /** Whether something stands there that no post took. */
   hasMore = () => this.#isDirty || hasTypedSecret();
+  /** Whether leaving the page could lose something. */
+  isUnsaved = () => this.hasMore() || this.#isSaving;
   underWay = () => (this.#isSaving ? this.#work : undefined);
 
   async #postNow(press: Press): Promise<void> {
