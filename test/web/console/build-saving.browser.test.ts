@@ -1,4 +1,4 @@
-import type { Page, Request } from "playwright-core";
+import type { Dialog, Page, Request } from "playwright-core";
 import { expect } from "vitest";
 import { open } from "../browser.ts";
 import { test } from "../site.ts";
@@ -89,5 +89,24 @@ test("who leaves while a save is under way is asked", async ({ site }) => {
   expect(await asked).toBe("beforeunload");
   save.letThrough();
   await saved(page);
+  await close();
+});
+
+test("publishing right after a secret was typed asks nothing, and keeps it", async ({ site }) => {
+  const { page, close } = await open(site, "/");
+  await begin(site, page, "HTTP API");
+  await page.locator("#at-settings-url").fill(`${site.model.url}/demo/rate?from={{from}}&to={{to}}`);
+  await saved(page);
+  const asked: string[] = [];
+  page.on("dialog", (dialog: Dialog) => {
+    asked.push(dialog.type());
+    void dialog.dismiss();
+  });
+  await page.locator("#secret-name").pressSequentially("token");
+  await page.locator("#secret-value").pressSequentially("a long secret");
+  await page.locator("#build-head").getByRole("button", { name: "Publish" }).press("Enter");
+  await Promise.race([page.getByText("Published. Buyers").waitFor(), expect.poll(() => asked).not.toEqual([])]);
+  expect(asked).toEqual([]);
+  await page.locator("#secret-token").waitFor();
   await close();
 });

@@ -16,6 +16,7 @@ export class Saves {
   readonly #form: HTMLFormElement;
   #isDirty = false;
   #isSaving = false;
+  #isLeaving = false;
   #isTold = false;
   #timer = 0;
   #lastAt = 0;
@@ -30,11 +31,12 @@ export class Saves {
   /** Something was changed that is not saved yet. */
   note(): void {
     this.#isDirty = true;
+    this.#isLeaving = false;
   }
 
   /** The whole form is posted to another page: nothing of it is lost, and nothing is saved beside it. */
   leave(): void {
-    this.#isDirty = false;
+    this.#isLeaving = true;
     window.clearTimeout(this.#timer);
   }
 
@@ -55,9 +57,9 @@ export class Saves {
   }
 
   /** Whether something stands there that no post took. */
-  hasMore = () => this.#isDirty || hasTypedSecret();
+  hasMore = () => !this.#isLeaving && (this.#isDirty || hasTypedSecret());
   /** Whether leaving the page could lose something. */
-  isUnsaved = () => this.hasMore() || this.#isSaving;
+  isUnsaved = () => this.hasMore() || (this.#isSaving && !this.#isLeaving);
   underWay = () => (this.#isSaving ? this.#work : undefined);
 
   async #postNow(press: Press): Promise<void> {
