@@ -110,3 +110,16 @@ test("publishing right after a secret was typed asks nothing, and keeps it", asy
   await page.locator("#secret-token").waitFor();
   await close();
 });
+
+test("a type whose change could not be saved has its rules once what is typed next is saved", async ({ site }) => {
+  const { page, context, close } = await open(site, "/");
+  await begin(site, page);
+  await context.setOffline(true);
+  await page.locator("#at-fields-0-type").selectOption("choice");
+  await page.getByText("Not saved: no answer. Trying again.").waitFor();
+  await context.setOffline(false);
+  await page.locator("#at-name").fill("Typed after that");
+  await saved(page);
+  await page.locator("#at-fields-0-choices").waitFor({ state: "attached" });
+  await close();
+});

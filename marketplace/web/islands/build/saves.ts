@@ -17,6 +17,8 @@ export class Saves {
   #isDirty = false;
   #isSaving = false;
   #isLeaving = false;
+  /** A type was changed, and the rules of the new one do not stand there yet. */
+  #areRowsOld = false;
   #isTold = false;
   #timer = 0;
   #lastAt = 0;
@@ -40,10 +42,10 @@ export class Saves {
     window.clearTimeout(this.#timer);
   }
 
-  soon(ms: number, pressed = "save"): void {
+  soon(ms: number): void {
     window.clearTimeout(this.#timer);
     const wait = Math.max(ms, this.#lastAt + betweenSavesMs - Date.now());
-    this.#timer = window.setTimeout(() => this.press(pressed), wait);
+    this.#timer = window.setTimeout(() => this.press("save"), wait);
   }
 
   /** `isAgain`: it is the second click of a double one, which is meant for the row of the first, wherever that is now. */
@@ -70,11 +72,12 @@ export class Saves {
     this.#lastAt = Date.now();
     this.#isDirty = false;
     this.#isSaving = true;
+    this.#areRowsOld ||= press.name === "type";
     say(press.name === "try" ? "Running…" : "Saving…");
     const { fields, hasSecrets } = fieldsFor(this.#form, press.name);
     fields.set("do", isSave(press) ? "save" : pressed);
     const asked = {
-      pressed,
+      pressed: !isSave(press) ? pressed : this.#areRowsOld ? "type" : "save",
       focused: document.activeElement,
       focus: focusAfter(press, pressed),
       posted: valuesIn(this.#form),
@@ -88,7 +91,7 @@ export class Saves {
     if (!page) {
       this.#isDirty = true;
       say(notDone(press.name, status));
-      this.soon(againAfterMs, isSave(press) ? press.name : "save");
+      this.soon(againAfterMs);
       return;
     }
     const { activeElement: active } = document;
@@ -111,6 +114,7 @@ export class Saves {
   }
 
   #followRows(pressed: string): void {
+    this.#areRowsOld = false;
     for (const press of new Set([...this.#waiting, this.#last])) if (press) follow(press, pressed);
   }
 
