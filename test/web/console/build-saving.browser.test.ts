@@ -2,7 +2,7 @@ import type { Dialog, Page, Request } from "playwright-core";
 import { expect } from "vitest";
 import { open } from "../browser.ts";
 import { test } from "../site.ts";
-import { begin, heldSave, namesOfFields, saved } from "./editor.ts";
+import { begin, dragRow, heldSave, namesOfFields, saved } from "./editor.ts";
 
 /** What each post of the editor pressed, in their order. */
 function pressesOf(page: Page): string[] {
@@ -14,6 +14,7 @@ function pressesOf(page: Page): string[] {
 }
 
 const pressedIn = (request: Request) => new URLSearchParams(request.postData() ?? "").get("do") ?? "";
+const focusedId = (page: Page) => page.evaluate(() => document.activeElement?.id);
 const nameOfField = (page: Page, at: number, name: string) =>
   page.waitForFunction(([id, wanted]) => (document.getElementById(id) as HTMLInputElement | null)?.value === wanted, [
     `at-fields-${at}-name`,
@@ -108,6 +109,17 @@ test("publishing right after a secret was typed asks nothing, and keeps it", asy
   await Promise.race([page.getByText("Published. Buyers").waitFor(), expect.poll(() => asked).not.toEqual([])]);
   expect(asked).toEqual([]);
   await page.locator("#secret-token").waitFor();
+  await close();
+});
+
+test("the keyboard stays where it was while a row is dragged", async ({ site }) => {
+  const { page, close } = await open(site, "/");
+  await begin(site, page);
+  await page.locator("#at-fields-0-label").focus();
+  await dragRow(page, 2, 0);
+  await page.mouse.up();
+  await nameOfField(page, 0, "max_words");
+  await expect.poll(() => focusedId(page)).toBe("at-fields-1-label");
   await close();
 });
 

@@ -6,6 +6,8 @@ export interface Swapped {
   readonly posted: Values;
   /** What had the focus then. */
   readonly focused: Element | null;
+  /** Which element gets it afterwards; where none is named, it stays where it is. */
+  readonly focus: string | undefined;
   readonly notes: boolean;
 }
 
@@ -30,19 +32,23 @@ export function swapIn(answer: Document, asked: Swapped): boolean {
 export const redrawsRows = (pressed: string) => /^(add|remove|up|down|type)/.test(pressed);
 
 /** The rows of fields, drawn anew; what was typed in them meanwhile is written into them again, where the field is now. */
-function swapRows(answer: Document, { pressed, posted, focused }: Swapped): void {
+function swapRows(answer: Document, { pressed, posted, focused, focus }: Swapped): void {
   const here = document.getElementById("build-fields");
   if (!here) return;
   const typed = changedSince(posted, here);
   const active = document.activeElement;
-  const goesOn = active !== focused && here.contains(active) && isControl(active) ? active : undefined;
+  const isKept = active !== focused || focus === undefined;
+  const goesOn = isKept && here.contains(active) && isControl(active) ? active : undefined;
   swap(answer, "build-fields");
   const again = (control: Control) => {
     const name = nameAfter(pressed, control.name);
     return name === undefined ? undefined : takeOver(here, control, name);
   };
   for (const control of typed) again(control);
-  if (goesOn) again(goesOn)?.focus();
+  if (!goesOn) return;
+  const control = again(goesOn);
+  control?.closest("details")?.setAttribute("open", "");
+  control?.focus();
 }
 
 /** The whole as a text. One that the creator has changed stays, under the state that it was made of: taking it is then a conflict. */

@@ -96,7 +96,7 @@ export class Saves {
     }
     const { activeElement: active } = document;
     const hasNotes = press.name !== "save" || !isConflict();
-    if (!swapIn(page, { pressed, posted, focused, notes: hasNotes })) {
+    if (!swapIn(page, { pressed, posted, focused, focus, notes: hasNotes })) {
       this.#isDirty = true;
       say("Not saved. Reload the page in another tab: what stands here stays.");
       return;
@@ -137,7 +137,6 @@ interface Pressed {
 
 interface Asked extends Omit<Swapped, "notes"> {
   readonly press: Press;
-  readonly focus: string | undefined;
   readonly hasSecrets: boolean;
 }
 
