@@ -29,7 +29,9 @@ function edit(form: HTMLFormElement): void {
     if (saves.isUnsaved()) event.preventDefault();
   });
   document.addEventListener("visibilitychange", () => {
-    if (document.visibilityState === "hidden" && saves.hasMore() && !isConflict()) saves.press("save");
+    // What is under way holds the rest; who comes back may have signed in again elsewhere.
+    const isDue = document.visibilityState === "hidden" ? saves.hasMore() : saves.isSignedOut();
+    if (isDue && !isConflict()) saves.press("save");
   });
 }
 

@@ -112,6 +112,38 @@ test("publishing right after a secret was typed asks nothing, and keeps it", asy
   await close();
 });
 
+test("what stands in the editor of a draft that is gone can be kept as a draft of its own", async ({ site }) => {
+  const { page, context, close } = await open(site, "/");
+  await begin(site, page);
+  const other = await context.newPage();
+  await other.goto(page.url());
+  await other.getByText("Throw the draft away").press("Enter");
+  await other.getByRole("button", { name: "Throw away" }).press("Enter");
+  await other.waitForURL((url) => url.pathname === "/build");
+  await page.locator("#at-name").fill("Typed into what is gone");
+  await page.getByRole("button", { name: "Keep it as a draft of its own" }).press("Enter");
+  await page.getByText("What you had is a draft of its own.").waitFor();
+  expect(await page.locator("#at-name").inputValue()).toBe("Typed into what is gone");
+  await close();
+});
+
+test("what was typed after the session ended is saved when one comes back signed in", async ({ site }) => {
+  const { page, context, close } = await open(site, "/");
+  await begin(site, page);
+  const cookies = await context.cookies();
+  await context.clearCookies();
+  await page.locator("#at-name").fill("Typed when signed out");
+  await page.getByRole("link", { name: "Sign in in another tab" }).waitFor();
+  await page.getByText("Not saved: sign in again.").waitFor();
+  await context.addCookies(cookies);
+  await page.evaluate(() => document.dispatchEvent(new Event("visibilitychange")));
+  await saved(page);
+  expect(await page.getByRole("link", { name: "Sign in in another tab" }).isVisible()).toBe(false);
+  await page.reload();
+  expect(await page.locator("#at-name").inputValue()).toBe("Typed when signed out");
+  await close();
+});
+
 test("the keyboard stays where it was while a row is dragged", async ({ site }) => {
   const { page, close } = await open(site, "/");
   await begin(site, page);

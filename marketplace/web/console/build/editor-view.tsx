@@ -6,6 +6,7 @@ import { Glyph } from "../../../../shared/page/icon.tsx";
 import { momentOf } from "../../../../shared/page/time.tsx";
 import { maxTimeoutSeconds } from "../../../time-limits.ts";
 import { connectorIcon } from "../../agent/connector-icon.ts";
+import { signInPath } from "../../layout.tsx";
 import { AddressCard, canMove } from "./address-card.tsx";
 import { ChecksCard } from "./checks-card.tsx";
 import { DiffLines } from "./diff-lines.tsx";
@@ -40,6 +41,7 @@ export function EditorView({ editor }: { editor: Editor }) {
         <div class="wrap page stack stack-6">
           <Suspended editor={editor} />
           <Notes editor={editor} />
+          <NotesOfSaving editor={editor} />
           <div class="cols cols-7-5">
             <div class="stack stack-6">
               <ListingCard editor={editor} />
@@ -176,5 +178,44 @@ function Notes({ editor: { conflict, problem, draft } }: { editor: Editor }) {
         </Callout>
       )}
     </div>
+  );
+}
+
+/** What the page's script shows where a save was answered by no editor. */
+function NotesOfSaving({ editor: { draft, owner } }: { editor: Editor }) {
+  return (
+    <>
+      <div id="build-signed-out" hidden>
+        <Callout tone="warn" role="alert" title="You are signed out, or signed in as another account.">
+          <div class="stack stack-3">
+            <p>{`What stands here is saved when you come back to this page signed in as ${owner.handle}.`}</p>
+            <div class="row">
+              <ButtonLink href={signInPath(`/build/${draft.slug}`)} target="_blank">
+                Sign in in another tab
+              </ButtonLink>
+            </div>
+          </div>
+        </Callout>
+      </div>
+      <div id="build-gone" hidden>
+        <Callout
+          tone="warn"
+          role="alert"
+          title="This draft was moved or discarded in another tab or on another device."
+        >
+          <div class="stack stack-3">
+            <p>What stands here is still yours, and not saved.</p>
+            <div class="row">
+              <Button name="do" value="copy">
+                Keep it as a draft of its own
+              </Button>
+              <ButtonLink look="ghost" href="/build">
+                See what is there
+              </ButtonLink>
+            </div>
+          </div>
+        </Callout>
+      </div>
+    </>
   );
 }

@@ -3,7 +3,7 @@ import { fieldsFor, type Posted, post } from "./post.ts";
 import { focusAfter, focusOn, follow, type Press, postedFor, pressOf } from "./press.ts";
 import { hasTypedSecret, showSecrets } from "./secrets.ts";
 import { makeSlotsPressable } from "./slots.ts";
-import { isConflict, notDone, say } from "./told.ts";
+import { isConflict, notDone, notTaken, say, tellWhatToDo } from "./told.ts";
 import { valuesIn } from "./typed-since.ts";
 
 export const typingPauseMs = 700;
@@ -20,6 +20,7 @@ export class Saves {
   /** A type was changed, and the rules of the new one do not stand there yet. */
   #areRowsOld = false;
   #isTold = false;
+  #isSignedOut = false;
   #timer = 0;
   #lastAt = 0;
   #work: Promise<unknown> = Promise.resolve();
@@ -62,6 +63,7 @@ export class Saves {
   hasMore = () => !this.#isLeaving && (this.#isDirty || hasTypedSecret());
   /** Whether leaving the page could lose something. */
   isUnsaved = () => this.hasMore() || (this.#isSaving && !this.#isLeaving);
+  isSignedOut = () => this.#isSignedOut;
   underWay = () => (this.#isSaving ? this.#work : undefined);
 
   async #postNow(press: Press): Promise<void> {
@@ -95,10 +97,12 @@ export class Saves {
       return;
     }
     const { activeElement: active } = document;
+    this.#isSignedOut = status === 401;
+    tellWhatToDo(status);
     const hasNotes = press.name !== "save" || !isConflict();
     if (!swapIn(page, { pressed, posted, focused, focus, notes: hasNotes })) {
       this.#isDirty = true;
-      say("Not saved. Reload the page in another tab: what stands here stays.");
+      say(notTaken(status));
       return;
     }
     if (redrawsRows(pressed)) this.#followRows(pressed);

@@ -12,4 +12,16 @@ export function notDone(pressed: string, status: number): string {
     : `Not done: ${why}. Press the button again.`;
 }
 
+/** Where the answer is no editor; two of these are told at length, with what to do. */
+export function notTaken(status: number): string {
+  if (status === 401) return "Not saved: sign in again.";
+  if (status === 404) return "Not saved: this draft is gone.";
+  return "Not saved. Reload the page in another tab: what stands here stays.";
+}
+
+export function tellWhatToDo(status: number): void {
+  document.getElementById("build-signed-out")?.toggleAttribute("hidden", status !== 401);
+  document.getElementById("build-gone")?.toggleAttribute("hidden", status !== 404);
+}
+
 export const isConflict = () => document.querySelector("#build-notes[data-conflict]") !== null;
