@@ -5,7 +5,7 @@
 
 import { orderByDragging, orderByKeys } from "./build/order.ts";
 import { Saves, typingPauseMs } from "./build/saves.ts";
-import { isSecret } from "./build/secrets.ts";
+import { isSecret, isTakingAway } from "./build/secrets.ts";
 import { makeSlotsPressable } from "./build/slots.ts";
 import { isConflict, say } from "./build/told.ts";
 
@@ -14,7 +14,6 @@ if (form instanceof HTMLFormElement) edit(form);
 
 function edit(form: HTMLFormElement): void {
   document.querySelector<HTMLElement>("[data-live-badge]")?.removeAttribute("hidden");
-  document.querySelector<HTMLElement>("[data-save]")?.setAttribute("hidden", "");
   makeSlotsPressable();
   orderByKeys(form);
   const saves = new Saves(form);
@@ -38,6 +37,7 @@ function edit(form: HTMLFormElement): void {
 function saveWhatIsTyped(form: HTMLFormElement, saves: Saves): void {
   form.addEventListener("input", ({ target }) => {
     if (!(target instanceof Element) || target.closest("#build-preview")) return;
+    if (target instanceof HTMLInputElement && isTakingAway(target.name)) return;
     saves.note();
     say("Not saved yet");
     if (target instanceof HTMLSelectElement && /^f\.\d+\.type$/.test(target.name)) {

@@ -21,6 +21,32 @@ const nameOfField = (page: Page, at: number, name: string) =>
     name,
   ] as const);
 
+test("a secret that is ticked to be taken away stays until the agent is tried or published", async ({ site }) => {
+  const { page, complaints, close } = await open(site, "/");
+  await begin(site, page, "HTTP API");
+  await page.locator("#secret-name").fill("token");
+  await page.locator("#secret-value").fill("a long secret");
+  await page.locator("#at-name").focus();
+  await page.locator("#secret-token").waitFor();
+  const takeAway = page.getByLabel("Take away");
+  await takeAway.check();
+  await page.getByText("What is ticked is taken away when you").waitFor();
+  // There is no button that only saves.
+  expect(await page.locator("#at-secrets [data-save]").isVisible()).toBe(false);
+  await page.locator("#at-name").fill("Renamed meanwhile");
+  await saved(page);
+  expect(await takeAway.isChecked()).toBe(true);
+  await takeAway.uncheck();
+  await page.reload();
+  expect(await page.locator("#at-name").inputValue()).toBe("Renamed meanwhile");
+  await page.locator("#secret-token").waitFor();
+  await takeAway.check();
+  await page.getByRole("button", { name: "Try it" }).press("Enter");
+  await page.locator("#secret-token").waitFor({ state: "detached" });
+  expect(complaints).toEqual([]);
+  await close();
+});
+
 test("a field's bin that is pressed twice in a hurry removes that field alone", async ({ site }) => {
   const { page, close } = await open(site, "/");
   await begin(site, page);

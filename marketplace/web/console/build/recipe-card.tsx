@@ -160,6 +160,12 @@ function Secrets({ editor: { draft, refusedSecret } }: { editor: Editor }) {
       <p class="help">
         Named in templates as <code class="icode">{"{{secret.name}}"}</code>. Sealed, and never shown again, not even to
         you.
+        {draft.secretNames.length > 0 && (
+          <>
+            {" "}
+            What is ticked is taken away when you <span data-save="">save, </span>try or publish.
+          </>
+        )}
       </p>
       {draft.secretNames.map((name) => (
         <div class="row row-4">

@@ -1,4 +1,4 @@
-import { isSecretName, isWritingSecret } from "./secrets.ts";
+import { isSecretName, isTakingAway, isWritingSecret } from "./secrets.ts";
 
 /** What the form says, for a press that leaves the page open. */
 export function fieldsFor(form: HTMLFormElement, pressed: string): FormFields {
@@ -7,7 +7,8 @@ export function fieldsFor(form: HTMLFormElement, pressed: string): FormFields {
   for (const [name, value] of new FormData(form)) {
     // Which of two conflicting states stays is said by a button only.
     if (typeof value !== "string" || name === "over") continue;
-    if (isSecretName(name) && !hasSecrets) continue;
+    // A secret is taken away by a press that says so, since no later save could bring it back.
+    if (isTakingAway(name) ? pressed !== "try" : isSecretName(name) && !hasSecrets) continue;
     fields.append(name, value);
   }
   return { fields, hasSecrets };

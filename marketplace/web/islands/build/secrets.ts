@@ -4,6 +4,8 @@ import { changedSince, takeOver, type Values } from "./typed-since.ts";
 /** A secret, or the name of a new one. */
 export const isSecret = (target: Element) => target.matches("#at-secrets input:not([type=checkbox])");
 export const isSecretName = (name: string) => name.startsWith("k.") || /^secret_(name|value)$/.test(name);
+/** The box by which a secret is taken away. */
+export const isTakingAway = (name: string) => name.startsWith("k-gone.");
 export const isWritingSecret = () => document.activeElement !== null && isSecret(document.activeElement);
 
 /** Whether a secret stands there that is not known to be kept. */
@@ -24,8 +26,11 @@ export function showSecrets(answer: Document, posted: Values): void {
   if (given.length === 0) return;
   const isRefused = isSecretRefused(answer);
   swap(answer, "at-secrets");
-  const added = given.find(({ name }) => name === "secret_value");
-  if (isRefused && added) takeOver(here, added, added.name);
+  for (const input of given) {
+    // A secret that is still there is yet to be taken away.
+    const stays = input.type === "checkbox" || (input.name === "secret_value" && isRefused);
+    if (stays) takeOver(here, input, input.name);
+  }
 }
 
 const isSecretRefused = (answer: Document) => answer.querySelector("#secret-name[aria-invalid]") !== null;
