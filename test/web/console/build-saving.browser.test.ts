@@ -21,6 +21,19 @@ const nameOfField = (page: Page, at: number, name: string) =>
     name,
   ] as const);
 
+/** Holds what a try asks before it reaches the service, or what the service answers to it. */
+async function heldTry(page: Page, held: "question" | "answer") {
+  let letThrough = () => {};
+  const through = new Promise<void>((resolve) => (letThrough = resolve));
+  await page.route(/\/build\//, async (route) => {
+    if (pressedIn(route.request()) !== "try") return route.continue();
+    const response = held === "answer" ? await route.fetch() : undefined;
+    await through;
+    return response ? route.fulfill({ response }) : route.continue();
+  });
+  return { tried: page.waitForRequest((request) => pressedIn(request) === "try"), letThrough };
+}
+
 test("a secret that is ticked to be taken away stays until the agent is tried or published", async ({ site }) => {
   const { page, complaints, close } = await open(site, "/");
   await begin(site, page, "HTTP API");
@@ -135,6 +148,51 @@ test("publishing right after a secret was typed asks nothing, and keeps it", asy
   await Promise.race([page.getByText("Published. Buyers").waitFor(), expect.poll(() => asked).not.toEqual([])]);
   expect(asked).toEqual([]);
   await page.locator("#secret-token").waitFor();
+  await close();
+});
+
+test("a try runs once however often it is pressed, and what is typed meanwhile is saved beside it", async ({
+  site,
+}) => {
+  const { page, context, close } = await open(site, "/");
+  await begin(site, page);
+  const presses = pressesOf(page);
+  const { tried, letThrough } = await heldTry(page, "answer");
+  const button = page.getByRole("button", { name: "Try it" });
+  await button.press("Enter");
+  await button.press("Enter");
+  await tried;
+  expect(await button.getAttribute("aria-busy")).toBe("true");
+  await button.press("Enter");
+  await page.locator("#at-name").fill("Typed during a try");
+  await saved(page);
+  const other = await context.newPage();
+  await other.goto(page.url());
+  expect(await other.locator("#at-name").inputValue()).toBe("Typed during a try");
+  letThrough();
+  await page.locator("#build-result").getByText("success").waitFor();
+  expect(await button.getAttribute("aria-busy")).toBe("false");
+  expect(presses.filter((pressed) => pressed === "try")).toEqual(["try"]);
+  await page.locator("#at-description").fill("And after it.");
+  await saved(page);
+  expect(await page.locator("#build-notes").textContent()).toBe("");
+  await close();
+});
+
+test("a try that comes after the next save says that it was not run, and the next press runs", async ({ site }) => {
+  const { page, close } = await open(site, "/");
+  await begin(site, page);
+  const { tried, letThrough } = await heldTry(page, "question");
+  const button = page.getByRole("button", { name: "Try it" });
+  await button.press("Enter");
+  await tried;
+  await page.locator("#at-name").fill("Typed before it came");
+  await saved(page);
+  letThrough();
+  await page.locator("#build-saved").getByText("Not run: the draft was changed since.").waitFor();
+  await button.press("Enter");
+  await page.locator("#build-result").getByText("success").waitFor();
+  expect(await page.locator("#at-name").inputValue()).toBe("Typed before it came");
   await close();
 });
 

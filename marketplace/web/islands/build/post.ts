@@ -20,6 +20,14 @@ interface FormFields {
   readonly hasSecrets: boolean;
 }
 
+/** A try of what was just saved, secrets and all. */
+export function fieldsToTry(saved: URLSearchParams, revision: string): URLSearchParams {
+  const fields = new URLSearchParams([...saved].filter(([name]) => !isSecretName(name) && !isTakingAway(name)));
+  fields.set("do", "try");
+  fields.set("revision", revision);
+  return fields;
+}
+
 /** The same post as without JavaScript; the browser parses the answer, so that no text becomes markup here. */
 export function post(form: HTMLFormElement, fields: URLSearchParams): Promise<Posted> {
   return new Promise((resolve) => {

@@ -1,7 +1,7 @@
-import { redrawsRows, type Swapped, swapIn } from "./parts.ts";
-import { fieldsFor, type Posted, post } from "./post.ts";
+import { redrawsRows, type Swapped, swap, swapIn } from "./parts.ts";
+import { fieldsFor, fieldsToTry, type Posted, post } from "./post.ts";
 import { focusAfter, focusOn, follow, type Press, postedFor, pressOf } from "./press.ts";
-import { hasTypedSecret, showSecrets } from "./secrets.ts";
+import { hasTypedSecret, isSecretRefused, showSecrets } from "./secrets.ts";
 import { makeSlotsPressable } from "./slots.ts";
 import { isConflict, notDone, notTaken, say, tellWhatToDo } from "./told.ts";
 import { valuesIn } from "./typed-since.ts";
@@ -16,6 +16,7 @@ export class Saves {
   readonly #form: HTMLFormElement;
   #isDirty = false;
   #isSaving = false;
+  #isTrying = false;
   #isLeaving = false;
   /** A type was changed, and the rules of the new one do not stand there yet. */
   #areRowsOld = false;
@@ -53,6 +54,10 @@ export class Saves {
   press(value: string, { button = null, focus, isAgain = false }: Pressed = {}): void {
     const press = pressOf(value, button, focus);
     if (isAgain && press.name === this.#last?.name) press.at = this.#last.at;
+    if (press.name === "try") {
+      if (this.#isTrying) return;
+      this.#setTrying(true);
+    }
     window.clearTimeout(this.#timer);
     if (press.name !== "save") this.#last = press;
     this.#waiting.add(press);
@@ -64,6 +69,7 @@ export class Saves {
   /** Whether leaving the page could lose something. */
   isUnsaved = () => this.hasMore() || (this.#isSaving && !this.#isLeaving);
   isSignedOut = () => this.#isSignedOut;
+  /** A try is none: what it runs is saved. */
   underWay = () => (this.#isSaving ? this.#work : undefined);
 
   async #postNow(press: Press): Promise<void> {
@@ -75,7 +81,7 @@ export class Saves {
     this.#isDirty = false;
     this.#isSaving = true;
     this.#areRowsOld ||= press.name === "type";
-    say(press.name === "try" ? "Running…" : "Saving…");
+    say("Saving…");
     const { fields, hasSecrets } = fieldsFor(this.#form, press.name);
     fields.set("do", isSave(press) ? "save" : pressed);
     const asked = {
@@ -86,24 +92,29 @@ export class Saves {
     };
     const answer = await post(this.#form, fields);
     this.#isSaving = false;
-    this.#take(answer, { ...asked, press, hasSecrets });
+    const isTaken = this.#take(answer, { ...asked, press, hasSecrets });
+    if (press.name !== "try") return;
+    if (isTaken) void this.#try(fields, asked);
+    else this.#setTrying(false);
   }
 
-  #take({ status, page }: Posted, { press, pressed, posted, focused, focus, hasSecrets }: Asked): void {
+  /** Shows what came of a save; whether all that was written is saved. */
+  #take({ status, page }: Posted, { press, pressed, posted, focused, focus, hasSecrets }: Asked): boolean {
     if (!page) {
       this.#isDirty = true;
       say(notDone(press.name, status));
       this.soon(againAfterMs);
-      return;
+      return false;
     }
     const { activeElement: active } = document;
+    const isTaken = status < 400 && !isSecretRefused(page);
     this.#isSignedOut = status === 401;
     tellWhatToDo(status);
     const hasNotes = press.name !== "save" || !isConflict();
     if (!swapIn(page, { pressed, posted, focused, focus, notes: hasNotes })) {
       this.#isDirty = true;
       say(notTaken(status));
-      return;
+      return false;
     }
     if (redrawsRows(pressed)) this.#followRows(pressed);
     this.#isTold = isConflict();
@@ -115,6 +126,26 @@ export class Saves {
     makeSlotsPressable();
     // Who has gone on to another control meanwhile stays there.
     if (focus && active === focused) focusOn(focus);
+    return isTaken;
+  }
+
+  /** Runs what was saved; it may take minutes, and what is typed meanwhile is saved beside it. */
+  async #try(saved: URLSearchParams, asked: Pick<Asked, "posted" | "focused" | "focus">): Promise<void> {
+    const revision = revisionIn(this.#form);
+    say("Running…");
+    const { status, page } = await post(this.#form, fieldsToTry(saved, revision));
+    this.#setTrying(false);
+    if (!page) return say(notDone("try", status));
+    if (status >= 400) return say(status === 409 ? "Not run: the draft was changed since." : notTaken(status));
+    if (revisionIn(this.#form) !== revision) return swap(page, "build-result");
+    swapIn(page, { ...asked, pressed: "try", notes: false });
+    this.#sayState(status);
+    makeSlotsPressable();
+  }
+
+  #setTrying(isTrying: boolean): void {
+    this.#isTrying = isTrying;
+    this.#form.querySelector("[value=try]")?.setAttribute("aria-busy", String(isTrying));
   }
 
   #followRows(pressed: string): void {
@@ -144,4 +175,6 @@ interface Asked extends Omit<Swapped, "notes"> {
   readonly hasSecrets: boolean;
 }
 
-const isSave = ({ name }: Press) => name === "save" || name === "type";
+/** What the service is asked to do first; a try follows when that is done. */
+const isSave = ({ name }: Press) => name === "save" || name === "type" || name === "try";
+const revisionIn = (form: HTMLFormElement) => form.querySelector<HTMLInputElement>("[data-revision]")?.value ?? "";

@@ -33,4 +33,4 @@ export function showSecrets(answer: Document, posted: Values): void {
   }
 }
 
-const isSecretRefused = (answer: Document) => answer.querySelector("#secret-name[aria-invalid]") !== null;
+export const isSecretRefused = (answer: Document) => answer.querySelector("#secret-name[aria-invalid]") !== null;
