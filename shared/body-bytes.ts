@@ -4,13 +4,16 @@ import { ownEventLoopTurn } from "./event-loop.ts";
 /** Each block is twice as large as the one before: a small body in pieces holds little. */
 const blockBytesMin = 4_096;
 const blockBytesMax = 65_536;
+/** Blocks of full size that nobody uses now: fresh memory costs more than what is written into it. */
+const spare: Buffer[] = [];
+const spareMax = 512;
 /** Of a large body so much is copied or decoded at once. */
 const blocksPerTurn = 16;
 
 /** The bytes of a body. But for the first, chunks are copied together: each would hold on to all that was read with it. */
 export class BodyBytes {
   readonly #blocks: Buffer[] = [];
-  #last = empty;
+  #last: Buffer = empty;
   #used = 0;
   received = 0;
   /** Bytes of memory. */
@@ -33,10 +36,19 @@ export class BodyBytes {
 
   #add(): void {
     const size = Math.min(Math.max(2 * this.#last.length, blockBytesMin), blockBytesMax);
-    this.#last = Buffer.allocUnsafeSlow(size);
+    this.#last = (size === blockBytesMax && spare.pop()) || Buffer.allocUnsafeSlow(size);
     this.#used = 0;
     this.#blocks.push(this.#last);
     this.held += size;
+  }
+
+  /** Gives its memory to the next bodies; nothing may be asked of it afterwards. */
+  release(): void {
+    for (const block of this.#blocks.splice(0).slice(1)) {
+      if (block.length === blockBytesMax && spare.length < spareMax) spare.push(block);
+    }
+    this.#last = empty;
+    this.#used = 0;
   }
 
   all(): Buffer {

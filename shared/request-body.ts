@@ -70,7 +70,7 @@ async function readJson(
     look?.(chunk);
   });
   if (bytes.held === 0) return hasBody(request) ? {} : undefined;
-  const said = await parseBody(bytes, scan.longTexts);
+  const said = await parseBody(bytes, scan.longTexts).finally(() => bytes.release());
   const field = limits.storable && scan.hasUnicodeEscapes ? unstorableIn(said, "the body") : undefined;
   if (field === undefined) return said;
   const message = `"${field}" holds a character that is none (NUL, or half of a surrogate pair).`;
@@ -79,7 +79,10 @@ async function readJson(
 
 /** The bytes of a body of any kind, counted against what bodies may hold until it is answered. Throws ApiError 413 for too many. */
 export async function readBytes(request: Request, response: Response, bytesMax: number): Promise<Buffer> {
-  return (await receiveHeld(request, response, bytesMax)).all();
+  const bytes = await receiveHeld(request, response, bytesMax);
+  const all = bytes.all();
+  bytes.release();
+  return all;
 }
 
 async function receiveHeld(

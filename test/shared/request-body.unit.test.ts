@@ -132,6 +132,18 @@ describe("a JSON body", () => {
   });
 });
 
+test("bodies that come at the same time, and one after another, are each read as they were written", async () => {
+  const bodyOf = (n: number) =>
+    JSON.stringify({
+      n,
+      text: String.fromCharCode(97 + n).repeat(200_000 + 65_536 * n),
+      list: Array(5_000).fill(n),
+      end: `é${n}`,
+    });
+  for (let round = 0; round < 3; round += 1) await Promise.all([7, 3, 9, 1, 5].map((n) => expectRead(bodyOf(n))));
+  for (const n of [9, 1, 8]) await expectRead(bodyOf(n));
+});
+
 test("a body has the same digest whether it is read or drained", async () => {
   const body = JSON.stringify({ text: "x".repeat(200_000) });
   const digest = hash("sha256", body);
