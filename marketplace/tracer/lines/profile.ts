@@ -145,7 +145,8 @@ export interface Tip {
 
 /**
  * Where a stroke ends: the ink beyond its last sample, by the stroke's width, is what it goes on for. `(dx, dy)` points out
- * of the stroke; the ground is that of the side of pixel `q`, its last.
+ * of the stroke; the ground is that of pixel `groundAt`. Null where the ink does not differ from that: the picture's edge
+ * cuts the stroke off.
  */
 export function measureTip(
   { x, y }: Pick<Sample, "x" | "y">,
@@ -153,13 +154,14 @@ export function measureTip(
   width: number,
   picture: Measured,
   groundAt: number,
-): Tip {
+): Tip | null {
   const { stride, areas } = picture;
   let span = 0;
   for (let c = 0; c < 4; c++) {
     ground[c] = levelAt(groundAt, c, picture);
     span += (picture.ink[c] - ground[c]) ** 2;
   }
+  if (span < contrastSquaredMin) return null;
   const far = Math.ceil(width * 1.5 + 6);
   const cells: { along: number; off: number; share: number }[] = [];
   let mass = 0;

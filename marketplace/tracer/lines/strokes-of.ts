@@ -25,7 +25,9 @@ interface FreeEnd {
   readonly at: Place;
   readonly dx: number;
   readonly dy: number;
-  /** Null where something else begins; the stroke goes up to that. */
+  /** Something else begins; the stroke goes up to that. */
+  readonly abuts: boolean;
+  /** Null where it abuts, or nothing tells where it ends. */
   readonly tip: Tip | null;
   readonly reach: number;
 }
@@ -38,6 +40,7 @@ export function strokesOf(pixels: Int32Array, on: Uint8Array, picture: Measured,
   const paths = pathsOf(graph, picture);
   if (!paths || paths.length === 0 || paths.length > pathsMax) return null;
   const free = paths.map((path) => (path.closed ? [] : [freeEnd(path, 0, picture), freeEnd(path, 1, picture)]));
+  if (free.flat().some((end) => end && !end.abuts && !end.tip)) return null;
   const tips = free.flat().flatMap((end) => (end?.tip ? [end.tip] : []));
   const total = (of: (tip: Tip) => number) => tips.reduce((sum, tip) => sum + of(tip), 0);
   const widestFound = Math.max(...paths.map(({ width }) => width));
@@ -53,7 +56,7 @@ export function strokesOf(pixels: Int32Array, on: Uint8Array, picture: Measured,
       ? [null, null]
       : [start ? tipOf(start, width, cap) : path.start, end ? tipOf(end, width, cap) : path.end];
     const shape = fitStroke(points, width, closed, ends);
-    const abuts = [0, 1].map((side) => free[i][side]?.tip === null) as [boolean, boolean];
+    const abuts = [0, 1].map((side) => free[i][side]?.abuts === true) as [boolean, boolean];
     return { shape, width, cap, closed, points, ends, abuts };
   });
   return strokes.length === 1 && isBar(strokes[0]) ? null : strokes;
@@ -97,9 +100,9 @@ function freeEnd(path: Path, side: 0 | 1, picture: Measured): FreeEnd | null {
   const line = endLine(samples, side, width);
   const [dx, dy] = [-line.dx, -line.dy];
   const at = onto(line, side === 0 ? samples[0] : samples[samples.length - 1]);
-  const beyond = lookBeyond(at, line, width, picture);
-  const tip = beyond.abuts ? null : measureTip(at, { x: dx, y: dy }, width, picture, beyond.ground);
-  return { at, dx, dy, tip, reach: beyond.reach };
+  const { ground, reach, abuts } = lookBeyond(at, line, width, picture);
+  const tip = abuts ? null : measureTip(at, { x: dx, y: dy }, width, picture, ground);
+  return { at, dx, dy, abuts, tip, reach };
 }
 
 /**

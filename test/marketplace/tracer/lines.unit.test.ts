@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Element } from "../../../marketplace/tracer/drawing.ts";
-import { renderRaster } from "../../../marketplace/tracer/pool/render.ts";
+import { renderAndScore, renderRaster } from "../../../marketplace/tracer/pool/render.ts";
 import { writePdf } from "../../../marketplace/tracer/pool/write-pdf.ts";
 import { checkSvg } from "../../../marketplace/tracer/sanitize/check-svg.ts";
 import { trace } from "../../../marketplace/tracer/trace.ts";
@@ -8,8 +8,11 @@ import { type KnownDrawing, knownDrawings } from "../../bench/svg/known-drawings
 import { compare, elementsOf, rendered } from "../../bench/svg/structure.ts";
 import { lettering, picture } from "./pictures.ts";
 
+const onWhite = (width: number, height: number, body: string) =>
+  picture(width, height, `<rect width="100%" height="100%" fill="#fff"/>${body}`);
+
 const found = (body: string, width = 120, height = 90): Element[] =>
-  elementsOf(trace(picture(width, height, `<rect width="100%" height="100%" fill="#fff"/>${body}`)).svg);
+  elementsOf(trace(onWhite(width, height, body)).svg);
 
 describe("drawings come back as the elements they were drawn with", () => {
   test.each(Object.entries(knownDrawings))("%s: as many, ± 10 %, and most of them what they were", (_name, drawing) => {
@@ -94,6 +97,14 @@ describe("strokes", () => {
       expect(line!.stroke!.width).toBeCloseTo(3, 0);
       expect(line!.stroke!.dashes!.map(Math.round)).toEqual([9, 5]);
     }
+  });
+
+  test("what the picture's edge cuts off has no number missing", () => {
+    const angle = `<path d="M137.8 152L139 134.9L75.3 90.7" fill="none" stroke="#000" stroke-width="5.6"/>`;
+    const source = onWhite(120, 120, angle);
+    const drawn = trace(source, { style: "lineart" });
+    checkSvg(drawn.svg);
+    expect(renderAndScore(source, drawn).likeness.score).toBeGreaterThan(0.97);
   });
 
   test("letters keep their outlines", () => {
