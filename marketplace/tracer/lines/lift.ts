@@ -151,6 +151,8 @@ function absorb({ areas: { map, planes, opaque, sloped }, at }: State, strokes: 
   const owner = new Int32Array(map.count).fill(-1);
   for (let p = 0; p < at.length; p++) {
     const area = map.flat[p];
+    // Between the dashes of a line lies none of it.
+    if (cover[p] >= 0 && strokes[cover[p]].stroke.dashes) continue;
     if (at[p] >= 0 || cover[p] < 0 || map.sizes[area] > pieceMax || opaque[area] === 0 || sloped[area] === 1) continue;
     if (colourOff(area, cover[p]) > pieceOffMax) continue;
     covered[area]++;

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Element } from "../../../marketplace/tracer/drawing.ts";
+import type { Raster } from "../../../marketplace/tracer/image/raster.ts";
 import { renderAndScore, renderRaster } from "../../../marketplace/tracer/pool/render.ts";
 import { writePdf } from "../../../marketplace/tracer/pool/write-pdf.ts";
 import { checkSvg } from "../../../marketplace/tracer/sanitize/check-svg.ts";
@@ -10,6 +11,8 @@ import { lettering, picture } from "./pictures.ts";
 
 const onWhite = (width: number, height: number, body: string) =>
   picture(width, height, `<rect width="100%" height="100%" fill="#fff"/>${body}`);
+
+const likenessOf = (source: Raster): number => renderAndScore(source, trace(source)).likeness.score;
 
 const found = (body: string, width = 120, height = 90): Element[] =>
   elementsOf(trace(onWhite(width, height, body)).svg);
@@ -105,6 +108,11 @@ describe("strokes", () => {
     const drawn = trace(source, { style: "lineart" });
     checkSvg(drawn.svg);
     expect(renderAndScore(source, drawn).likeness.score).toBeGreaterThan(0.97);
+  });
+
+  test("dots between dashes are kept", () => {
+    const line = `<path d="M20 40L280 20" stroke="#000" stroke-width="4" stroke-dasharray="16 6 4 6"/>`;
+    expect(likenessOf(onWhite(300, 60, line))).toBeGreaterThan(0.93);
   });
 
   test("letters keep their outlines", () => {
