@@ -2,6 +2,7 @@ import { lengthOf } from "../curves/length.ts";
 import type { Shape } from "../drawing.ts";
 import type { Areas } from "../regions/areas.ts";
 import { chainOf } from "./dash-chains.ts";
+import { isHiddenBetween } from "./missing-dash.ts";
 import type { Place } from "./straight-line.ts";
 
 /** A line of equal pieces at equal distances. */
@@ -22,8 +23,11 @@ export interface Dash extends Place {
   readonly width: number;
 }
 
-/** Small areas of one paint that are the dashes of a line, straight where it goes on as far as that. */
-export function findDashes(areas: Areas, pixels: Uint8Array): DashedLine[] {
+/**
+ * Small areas of one paint that are the dashes of a line, straight where it goes on as far as that. `lifted` has what was
+ * taken off each pixel before, or -1; null where nothing was.
+ */
+export function findDashes(areas: Areas, pixels: Uint8Array, lifted: Int32Array | null): DashedLine[] {
   const byPaint = new Map<number, Dash[]>();
   for (const dash of smallBars(areas, pixels)) {
     const paint = areas.paints[dash.area];
@@ -33,12 +37,13 @@ export function findDashes(areas: Areas, pixels: Uint8Array): DashedLine[] {
   }
   const found: DashedLine[] = [];
   const work = { left: workMax };
+  const mayMiss = (one: Dash, other: Dash) => isHiddenBetween(one, other, areas, lifted);
   for (const dashes of byPaint.values()) {
     const free = new Set(dashes);
     for (const seed of dashes) {
       if (!free.has(seed)) continue;
       const left = [...free];
-      const row = rowOf(seed, left);
+      const row = rowOf(seed, left, mayMiss);
       const chain = chainOf(seed, left, work);
       const line = chain && chain.areas.length > chainMore * (row?.length ?? 0) ? chain : row && lineOf(row);
       if (!line) continue;
@@ -135,8 +140,11 @@ const workMax = 10_000_000;
 /** How many more pieces than a straight row a line that bends must have. */
 const chainMore = 1.4;
 
-/** The dashes in line with one, as far as they are alike and evenly spaced; null if they are few. */
-function rowOf(seed: Dash, all: readonly Dash[]): Dash[] | null {
+/**
+ * The dashes in line with one, as far as they are alike and evenly spaced; null if they are few. `mayMiss`: whether one may be
+ * missing between two.
+ */
+function rowOf(seed: Dash, all: readonly Dash[], mayMiss: (one: Dash, other: Dash) => boolean): Dash[] | null {
   const along = (d: Dash) => (d.x - seed.x) * seed.dx + (d.y - seed.y) * seed.dy;
   const inLine = all
     .filter((d) => {
@@ -148,10 +156,11 @@ function rowOf(seed: Dash, all: readonly Dash[]): Dash[] | null {
   const place = inLine.indexOf(seed);
   const pitch = Math.min(...[inLine[place - 1], inLine[place + 1]].flatMap((d) => (d ? [Math.abs(along(d))] : [])));
   if (!(pitch < seed.length * 4)) return null;
-  // One may be missing where something lies over it.
   const follows = (a: Dash | undefined, b: Dash | undefined) => {
-    const pitches = a && b ? Math.abs(along(a) - along(b)) / pitch : 0;
-    return [1, 2].some((n) => Math.abs(pitches - n) < 0.12 + 0.6 / pitch);
+    if (!a || !b) return false;
+    const pitches = Math.abs(along(a) - along(b)) / pitch;
+    const isNear = (n: number) => Math.abs(pitches - n) < 0.12 + 0.6 / pitch;
+    return isNear(1) || (isNear(2) && mayMiss(a, b));
   };
   let [first, last] = [place, place];
   while (follows(inLine[first], inLine[first - 1])) first--;
@@ -170,7 +179,8 @@ function lineOf(row: readonly Dash[]): DashedLine {
   const length = inner.reduce((sum, d) => sum + d.length, 0) / inner.length;
   const steps = row.slice(1).map((d, i) => lengthOf(d.x - row[i].x, d.y - row[i].y));
   const inside = steps.slice(1, -1).reduce((sum, step) => sum + step, 0);
-  const pitch = inside / Math.round(inside / Math.min(...steps));
+  // The first and the last piece may be cut short, and their middles nearer for that.
+  const pitch = inside / Math.round(inside / Math.min(...steps.slice(1, -1)));
   const start = row[1];
   // A last piece that was cut short says where the line ends; the first begins a whole one.
   const back = Math.round(steps[0] / pitch) * pitch + length / 2;

@@ -77,7 +77,7 @@ export function liftLines(
 function liftDashes(state: State, first: number): LiftedStroke[] {
   const { areas, pixels } = state;
   const { planes, tones, map } = areas;
-  const rows = findDashes(areas, pixels);
+  const rows = findDashes(areas, pixels, first > 0 ? state.at : null);
   if (rows.length === 0) return [];
   const { at } = state;
   const rowOf = new Map(rows.flatMap((row, i) => row.areas.map((area) => [area, first + i] as const)));

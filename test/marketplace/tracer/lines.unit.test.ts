@@ -110,6 +110,21 @@ describe("strokes", () => {
     expect(renderAndScore(source, drawn).likeness.score).toBeGreaterThan(0.97);
   });
 
+  test("a dash cut short at the end of a line changes nothing of the others", () => {
+    const line = `<path d="M20 40.4H221" stroke="#222" stroke-width="5.7" stroke-dasharray="18 9"/>`;
+    const [{ stroke } = { stroke: undefined }, ...more] = found(line, 240, 80);
+    expect(more).toHaveLength(0);
+    expect(stroke!.dashes!.map(Math.round)).toEqual([18, 9]);
+  });
+
+  test("a dash is added only where something hides one", () => {
+    const bars = [20.3, 40.3, 60.3, 80.3, 120.3, 140.3, 160.3, 180.3];
+    const dashes = bars.map((x) => `<rect x="${x}" y="58" width="12" height="4" fill="#06c"/>`).join("");
+    expect(likenessOf(onWhite(220, 120, dashes))).toBeGreaterThan(0.98);
+    const beneath = found(`${dashes}<circle cx="106.3" cy="60" r="9" fill="#fc0"/>`, 220, 120);
+    expect(beneath.map(({ shape }) => shape.kind)).toEqual(["line", "circle"]);
+  });
+
   test("dots between dashes are kept", () => {
     const line = `<path d="M20 40L280 20" stroke="#000" stroke-width="4" stroke-dasharray="16 6 4 6"/>`;
     expect(likenessOf(onWhite(300, 60, line))).toBeGreaterThan(0.93);
