@@ -40,7 +40,7 @@ export function leapsOf(
   for (let i = 0; i < n; ) {
     let end = i;
     while (end < n && hidden[at(end)] === 1) end++;
-    if (end > i && !goesOn(xs, ys, at(i), at(end), n)) for (let k = i; k < end; k++) hidden[at(k)] = 0;
+    if (end > i && !goesOn(xs, ys, at(i), at(end), end - i)) for (let k = i; k < end; k++) hidden[at(k)] = 0;
     i = end + 1;
   }
   return hidden;
@@ -48,8 +48,13 @@ export function leapsOf(
 
 const reach = 5;
 
-/** Whether an outline comes to `a`, goes from there to `b`, and goes on from `b`, all in one direction. */
-function goesOn(xs: Int32Array, ys: Int32Array, a: number, b: number, n: number): boolean {
+/**
+ * Whether an outline comes to `a`, goes from there to `b` in `length` steps, and goes on from `b`, all in one direction. What
+ * takes much longer than the straight way goes round something: the rest of a shape that a stroke divides.
+ */
+function goesOn(xs: Int32Array, ys: Int32Array, a: number, b: number, length: number): boolean {
+  if (length > detourMin + detourMax * lengthOf(xs[b] - xs[a], ys[b] - ys[a])) return false;
+  const n = xs.length;
   const before = (a - reach + n) % n;
   const after = (b + reach) % n;
   const along = (from: number, to: number, other: number, end: number) => {
@@ -60,3 +65,6 @@ function goesOn(xs: Int32Array, ys: Int32Array, a: number, b: number, n: number)
 }
 
 const alongMin = 0.85;
+/** Of a leap: its steps, by the straight way. A slanted one has up to 1.42 of them a pixel. */
+const detourMax = 1.6;
+const detourMin = 6;

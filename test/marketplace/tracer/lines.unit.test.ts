@@ -130,6 +130,15 @@ describe("strokes", () => {
     expect(likenessOf(onWhite(300, 60, line))).toBeGreaterThan(0.93);
   });
 
+  test("a framed shape keeps its fill where a line of that colour meets it on both sides", () => {
+    const body = `<path d="M201.1 70.5L127.2 168.7L137.2 186.5" fill="none" stroke="#000" stroke-width="5.8"/>
+      <path d="M225.7 144L116.1 149L210.8 129.3" fill="none" stroke="#fc0" stroke-width="2.3"/>
+      <rect x="100" y="120" width="104" height="32" fill="#000" stroke="#555" stroke-width="2"/>
+      <path d="M64.3 98.3L207.3 107.5L34.4 101.6" fill="none" stroke="#2a2" stroke-width="2.7"/>
+      <circle cx="80" cy="100" r="2.26" fill="#2a2"/>`;
+    expect(likenessOf(onWhite(240, 240, body))).toBeGreaterThan(0.99);
+  });
+
   test("letters keep their outlines", () => {
     const { svg } = trace(picture(240, 90, lettering("#123", "#fff")));
     expect(svg).not.toContain("stroke=");
