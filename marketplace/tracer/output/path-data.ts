@@ -1,4 +1,5 @@
 import type { Outline } from "../drawing.ts";
+import { inParts } from "./long-arc.ts";
 
 /** The path data of a shape's outlines, in units of the file. */
 export function pathData(outlines: readonly Outline[], unit: number): string {
@@ -95,10 +96,14 @@ class Pen {
 
   /** The arc to (x, y) by way of (mx, my). */
   arc(mx: number, my: number, x: number, y: number): void {
-    const text = arc(x - this.x, y - this.y, mx - this.x, my - this.y);
-    this.text += text;
-    [this.last, this.x, this.y] = [text[0], x, y];
-    this.beforeLine = null;
+    const { x: fromX, y: fromY } = this;
+    for (const part of inParts({ mx: mx - fromX, my: my - fromY, x: x - fromX, y: y - fromY })) {
+      const [toX, toY] = [fromX + part.x, fromY + part.y];
+      const text = arc(toX - this.x, toY - this.y, fromX + part.mx - this.x, fromY + part.my - this.y);
+      this.text += text;
+      [this.last, this.x, this.y] = [text[0], toX, toY];
+      this.beforeLine = null;
+    }
   }
 
   /**

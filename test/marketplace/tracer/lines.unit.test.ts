@@ -68,6 +68,20 @@ describe("strokes", () => {
     expect(Math.abs(dy! / 4)).toBeLessThan(0.8);
   });
 
+  test.each([
+    [40, 20, 5],
+    [70, 22, 3],
+  ])("a ring of radius %d that is nearly closed stays in its place", (r, gap, width) => {
+    const middle = r + 30.3;
+    const on = (degrees: number) => {
+      const angle = (degrees * Math.PI) / 180;
+      return `${middle + r * Math.cos(angle)} ${middle + r * Math.sin(angle)}`;
+    };
+    const [start, end] = [on(gap / 2 - 73), on(287 - gap / 2)];
+    const ring = `<path d="M${start}A${r} ${r} 0 1 1 ${end}" fill="none" stroke="#06c" stroke-width="${width}"/>`;
+    expect(likenessOf(onWhite(2 * r + 60, 2 * r + 60, ring))).toBeGreaterThan(0.955);
+  });
+
   test("a frame and what fills it are one element", () => {
     const [frame, ...more] = found(
       `<rect x="20.5" y="15.5" width="80" height="50" rx="8" fill="#fc6" stroke="#420" stroke-width="2"/>`,
