@@ -1,13 +1,21 @@
 import { lengthOf } from "../curves/length.ts";
 import type { Colour } from "../drawing.ts";
+import type { Areas } from "../regions/areas.ts";
 import type { AreaMap } from "../regions/components.ts";
 import type { Ends } from "./fit-path.ts";
+import { HiddenGaps } from "./hidden-gaps.ts";
 import type { LiftedStroke } from "./lift.ts";
 import { lineThrough, type Place, type StraightLine } from "./straight-line.ts";
 import { type FoundStroke, fitStroke } from "./strokes-of.ts";
 
 export interface OwnStroke extends FoundStroke {
   readonly colour: Colour;
+}
+
+/** The areas that are drawn beneath strokes, and the picture with these. */
+interface Beneath {
+  readonly areas: Areas;
+  readonly pixels: Uint8Array;
 }
 
 /** Where a stroke stops because something else begins. */
@@ -20,16 +28,16 @@ interface End {
 
 /**
  * Strokes that go on beneath what lies over them become one again: a grid's line behind bars, a curve that others cross.
- * What is left, in an order in which none is drawn over what covers it; and the new number of each. Source: good
- * continuation, as in Grossberg & Mingolla (1985).
+ * What is left, in an order in which none is drawn over what covers it; and the new number of each. Source: good continuation, as in Grossberg & Mingolla (1985).
  */
 export function joinStrokes(
   found: readonly OwnStroke[],
   at: Int32Array,
   map: AreaMap,
+  beneath: Beneath,
 ): { strokes: LiftedStroke[]; names: Int32Array } {
   const ends = found.flatMap((stroke, i) => endsOf(stroke, i));
-  const next = linked(ends, found, at, map);
+  const next = linked(ends, found, at, map, beneath);
   const names = new Int32Array(found.length).fill(-1);
   const joined: (LiftedStroke & { readonly members: readonly number[] })[] = [];
   const begin = (stroke: number, side: 0 | 1) => {
@@ -77,23 +85,30 @@ interface Link {
 }
 
 /** Which end goes on as which. */
-function linked(ends: readonly End[], found: readonly OwnStroke[], at: Int32Array, map: AreaMap): Map<number, Link> {
-  const pairs: { one: End; other: End; gap: number; over: number[] }[] = [];
+function linked(
+  ends: readonly End[],
+  found: readonly OwnStroke[],
+  at: Int32Array,
+  map: AreaMap,
+  beneath: Beneath,
+): Map<number, Link> {
+  const pairs: { one: End; other: End; gap: number; over: number[]; areas: Set<number> }[] = [];
   for (let i = 0; i < ends.length; i++) {
     for (let j = i + 1; j < ends.length; j++) {
       const [one, other] = [ends[i], ends[j]];
       if (!areAlike(found[one.stroke], found[other.stroke])) continue;
       const gap = gapBetween(one.line, other.line);
       if (gap === null) continue;
-      const over = coverOf(one, other, at, map);
-      if (over) pairs.push({ one, other, gap, over });
+      const cover = coverOf(one, other, at, map, beneath);
+      if (cover) pairs.push({ one, other, gap, ...cover });
     }
   }
   pairs.sort((a, b) => a.gap - b.gap);
   const next = new Map<number, Link>();
-  for (const { one, other, over } of pairs) {
+  const gaps = pairs.some(({ areas }) => areas.size > 0) ? new HiddenGaps(beneath.areas, at, found.length) : null;
+  for (const { one, other, over, areas } of pairs) {
     const [a, b] = [keyOf(one.stroke, one.side), keyOf(other.stroke, other.side)];
-    if (next.has(a) || next.has(b)) continue;
+    if (next.has(a) || next.has(b) || gaps?.join(one.stroke, other.stroke, areas) === false) continue;
     next.set(a, { stroke: other.stroke, side: other.side, over });
     next.set(b, { stroke: one.stroke, side: one.side, over });
   }
@@ -124,8 +139,14 @@ function gapBetween(one: StraightLine, other: StraightLine): number | null {
   return aside <= 0.6 + 0.06 * Math.min(gap, 30) ? gap : null;
 }
 
-/** The strokes over the gap between two ends, if all of it lies beneath other things than lie beside the ends. */
-function coverOf(one: End, other: End, at: Int32Array, { flat, width, height }: AreaMap): number[] | null {
+/** The strokes and the areas over the gap between two ends, if all of it lies beneath other things than lie beside the ends. */
+function coverOf(
+  one: End,
+  other: End,
+  at: Int32Array,
+  { flat, width, height }: AreaMap,
+  { areas: beneath, pixels }: Beneath,
+) {
   const pixel = (x: number, y: number) => {
     const [px, py] = [Math.floor(x), Math.floor(y)];
     return px < 0 || py < 0 || px >= width || py >= height ? -1 : py * width + px;
@@ -142,15 +163,31 @@ function coverOf(one: End, other: End, at: Int32Array, { flat, width, height }: 
   }
   const gap = lengthOf(other.line.x - x, other.line.y - y);
   const over = new Set<number>();
+  const areas = new Set<number>();
   for (let s = 1; s < gap - 0.5; s += 0.7) {
     const t = s / gap;
     const p = pixel(x + (other.line.x - x) * t, y + (other.line.y - y) * t);
     if (p < 0) return null;
     if (at[p] >= 0) over.add(at[p]);
-    else if (beside.has(flat[p]) && s > 1.5 && s < gap - 1.5) return null;
+    else if (s > 1.5 && s < gap - 1.5) {
+      if (beside.has(flat[p])) return null;
+      if (isOf(p, beneath, pixels)) areas.add(beneath.map.flat[p]);
+    }
   }
-  return [...over].filter((stroke) => stroke !== one.stroke && stroke !== other.stroke);
+  return { over: [...over].filter((stroke) => stroke !== one.stroke && stroke !== other.stroke), areas };
 }
+
+/** Whether a pixel has the colour of its area, and is no blend. */
+function isOf(p: number, { map, planes }: Areas, pixels: Uint8Array): boolean {
+  const { flat, width, height } = map;
+  const [x, y] = [(p % width) + 0.5 - width / 2, Math.floor(p / width) + 0.5 - height / 2];
+  return [0, 1, 2, 3].every((c) => {
+    const i = flat[p] * 12 + c * 3;
+    return Math.abs(planes[i] + planes[i + 1] * x + planes[i + 2] * y - pixels[p * 4 + c]) <= blendMin;
+  });
+}
+
+const blendMin = 12;
 
 function chainFrom(first: number, firstSide: 0 | 1, next: ReadonlyMap<number, Link>, found: readonly OwnStroke[]) {
   const members: number[] = [];

@@ -67,7 +67,7 @@ export function liftLines(
   const dashed = liftDashes(state, found.length);
   if (found.length + dashed.length === 0 || (dashed.length > 0 && !settle(state))) return null;
   const { at } = state;
-  const { strokes, names } = joinStrokes(found, at, areas.map);
+  const { strokes, names } = joinStrokes(found, at, areas.map, { areas: state.areas, pixels });
   for (let p = 0; p < at.length; p++) if (at[p] >= 0) at[p] = names[at[p]] ?? at[p] - names.length + strokes.length;
   strokes.push(...dashed);
   if (absorb(state, strokes) && !settle(state)) return null;

@@ -153,6 +153,22 @@ describe("strokes", () => {
     expect(likenessOf(onWhite(240, 240, body))).toBeGreaterThan(0.99);
   });
 
+  const rail = (colour: string) => `<path d="M20 60H280" stroke="${colour}" stroke-width="4"/>`;
+  const cards = [20, 170].map((x) => `<rect x="${x}" y="10" width="110" height="100" fill="#333"/>`).join("");
+  test.each([
+    [
+      "over a box of the ground's colour",
+      `${rail("#2a2")}<rect x="110" y="40" width="80" height="40" fill="#fff" stroke="#555" stroke-width="2.5"/>`,
+    ],
+    [
+      "over what is drawn before all it lies on",
+      `<rect x="60" y="40" width="21" height="50" fill="#c22"/>${rail("#fc0")}<circle cx="150" cy="60" r="29"/>`,
+    ],
+    ["from one card to the next", `${cards}<path d="M20 60H130M170 60H280" stroke="#999" stroke-width="3"/>`],
+  ])("a line goes on beneath what hides it, never %s", (_where, body) => {
+    expect(likenessOf(onWhite(300, 120, body))).toBeGreaterThan(0.98);
+  });
+
   test("letters keep their outlines", () => {
     const { svg } = trace(picture(240, 90, lettering("#123", "#fff")));
     expect(svg).not.toContain("stroke=");
