@@ -179,8 +179,9 @@ function lineOf(row: readonly Dash[]): DashedLine {
   const length = inner.reduce((sum, d) => sum + d.length, 0) / inner.length;
   const steps = row.slice(1).map((d, i) => lengthOf(d.x - row[i].x, d.y - row[i].y));
   const inside = steps.slice(1, -1).reduce((sum, step) => sum + step, 0);
-  // The first and the last piece may be cut short, and their middles nearer for that.
-  const pitch = inside / Math.round(inside / Math.min(...steps.slice(1, -1)));
+  // Where a piece is cut short its middle is nearer to that of the next, and where one is missing the next is far.
+  const usual = steps.toSorted((a, b) => a - b)[(steps.length - 1) >> 1];
+  const pitch = inside / Math.round(inside / usual);
   const start = row[1];
   // A last piece that was cut short says where the line ends; the first begins a whole one.
   const back = Math.round(steps[0] / pitch) * pitch + length / 2;

@@ -131,6 +131,10 @@ describe("strokes", () => {
     expect(stroke!.dashes!.map(Math.round)).toEqual([18, 9]);
   });
 
+  test("a line of dashes that others cross keeps their distance", () => {
+    expect(likenessOf(rendered(knownDrawings.technical!))).toBeGreaterThan(0.98);
+  });
+
   test("a dash is added only where something hides one", () => {
     const bars = [20.3, 40.3, 60.3, 80.3, 120.3, 140.3, 160.3, 180.3];
     const dashes = bars.map((x) => `<rect x="${x}" y="58" width="12" height="4" fill="#06c"/>`).join("");
