@@ -335,6 +335,29 @@ test("a picture that is too large to be kept is charged once when it is chosen a
   await close();
 });
 
+test("where the browser keeps nothing, the next press on the page is for the same drawing all the same", async ({
+  site,
+}) => {
+  const { page, left, close } = await withCredits(site, 5n);
+  await page.addInitScript(() => {
+    Storage.prototype.setItem = () => {
+      throw new DOMException("full", "QuotaExceededError");
+    };
+  });
+  await page.reload();
+  const names = await loseFirstAnswer(page, "vectorize");
+  await choose(page);
+  await drawing(page).waitFor();
+  const trace = page.getByRole("button", { name: "Trace 1 credit" });
+  await trace.click();
+  await page.getByText("The answer was lost on the way.").waitFor();
+  await trace.click();
+  await page.getByText(/Traced in .* for 1 credit\./).waitFor();
+  expect(names).toEqual([names[0], names[0]]);
+  expect(await left()).toBe(4n);
+  await close();
+});
+
 test("what was drawn last is there again after a reload, for the account that had it drawn and for no other", async ({
   site,
 }) => {

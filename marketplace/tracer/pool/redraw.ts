@@ -39,12 +39,12 @@ export function redraw(answer: string, wish: Wish): Drawn {
   const { width, height, background, bytesMax, objects } = wish;
   const markup = onGround(readMarkup(answer), background);
   const drawing = readDrawing(markup, wish, objects ? "object" : "layer");
-  const result = written(drawing, bytesMax);
+  const palette = wish.palette?.map(parseColour) ?? commonColours(drawing, wish.colors);
+  const result = written(drawing, palette ? Number.POSITIVE_INFINITY : bytesMax);
   const meant = renderRaster(writeMarkup(markup, width, height, viewBoxOf(markup).join(" ")), width, height);
   if (isBlank(meant)) throw new BadMarkupError("it shows nothing");
   const drawn = renderAndScore(meant, result);
   if (drawn.likeness.score < likenessMin) throw new BadMarkupError("it uses SVG in a way that is not supported");
-  const palette = wish.palette?.map(parseColour) ?? commonColours(drawing, wish.colors);
   if (!palette) return { result, ...drawn };
   const repainted = written(inPalette(drawing, palette), bytesMax);
   return { result: repainted, ...renderAndScore(meant, repainted) };

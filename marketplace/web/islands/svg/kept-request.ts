@@ -5,57 +5,52 @@ export interface KeptRequest {
   readonly of: string;
   /** The file that is traced, as its person calls it. */
   readonly fileName?: string;
-  /** Undefined where it was too large to be kept. */
+  /** Undefined where it was too large to be kept through a reload. */
   readonly body?: string;
 }
 
+/** The last one of this page: the tab's storage may be full, or switched off. */
+let here: { readonly account: string; readonly request: KeptRequest } | undefined;
+
 /**
- * The last request of an account whose end is not known: it lies in the tab's own storage, so that a reload of the page
- * asks for the same drawing, and not for a second one.
+ * Keeps the last request of an account whose end is not known, in the tab's own storage: a reload of the page asks for the same
+ * drawing, and not for a second one.
  */
-export class RequestUnderWay {
-  readonly #key: string;
-  /** Where the browser keeps nothing. */
-  #here: KeptRequest | undefined;
+export function keepRequest(account: string, request: KeptRequest): void {
+  here = { account, request };
+  const { body: _, ...small } = request;
+  if (!store(account, request)) store(account, small);
+}
 
-  constructor(account: string) {
-    this.#key = `drawing under way ${account}`;
-  }
-
-  keep(request: KeptRequest & { readonly body: string }): void {
-    this.#here = request;
-    const { body: _, ...small } = request;
-    if (!this.#store(request)) this.#store(small);
-  }
-
-  find(): KeptRequest | undefined {
-    try {
-      const kept = sessionStorage.getItem(this.#key);
-      return kept === null ? this.#here : (JSON.parse(kept) as KeptRequest);
-    } catch {
-      return this.#here;
-    }
-  }
-
-  forget(): void {
-    this.#here = undefined;
-    try {
-      sessionStorage.removeItem(this.#key);
-    } catch {
-      // Where nothing can be kept, nothing was.
-    }
-  }
-
-  #store(request: KeptRequest): boolean {
-    try {
-      sessionStorage.removeItem(this.#key);
-      sessionStorage.setItem(this.#key, JSON.stringify(request));
-      return true;
-    } catch {
-      return false;
-    }
+export function findRequest(account: string): KeptRequest | undefined {
+  if (here?.account === account) return here.request;
+  try {
+    return JSON.parse(sessionStorage.getItem(keyOf(account)) ?? "") as KeptRequest;
+  } catch {
+    return undefined;
   }
 }
+
+export function forgetRequest(account: string): void {
+  here = undefined;
+  try {
+    sessionStorage.removeItem(keyOf(account));
+  } catch {
+    // Where nothing can be kept, nothing was.
+  }
+}
+
+function store(account: string, request: KeptRequest): boolean {
+  try {
+    sessionStorage.removeItem(keyOf(account));
+    sessionStorage.setItem(keyOf(account), JSON.stringify(request));
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+const keyOf = (account: string) => `drawing under way ${account}`;
 
 /** The same for what asks for the same. */
 export async function digestOf(asked: object): Promise<string> {
