@@ -30,7 +30,7 @@ export function limitConnections(
     const client = clientOf(address);
     const sockets = byClient.get(client) ?? new Set();
     if (sockets.size >= perAddress) {
-      const idlest = [...sockets].find(isWaiting);
+      const idlest = firstOf(sockets, isWaiting);
       if (!idlest) return void socket.destroy();
       sockets.delete(idlest);
       idlest.destroy();
@@ -80,6 +80,11 @@ export interface Connections {
   admits(request: IncomingMessage, response: ServerResponse): boolean;
   /** The responses of each connection that are not over, in the order of their requests. */
   readonly answering: ReadonlyMap<Socket, readonly ServerResponse[]>;
+}
+
+function firstOf<T>(all: Iterable<T>, isWanted: (one: T) => boolean): T | undefined {
+  for (const one of all) if (isWanted(one)) return one;
+  return undefined;
 }
 
 function remove(responses: ServerResponse[], response: ServerResponse): void {

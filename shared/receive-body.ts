@@ -1,5 +1,4 @@
 import type { IncomingMessage } from "node:http";
-import { setImmediate as nextTurn } from "node:timers/promises";
 import { ApiError } from "./errors.ts";
 
 /** No byte for so long, and the body is given up. How long all of it may take is the server's `requestTimeout`. */
@@ -65,22 +64,35 @@ export function receiveBody(
   });
 }
 
-/** What large bodies may bring in one turn of the event loop together, beside a chunk or two of each. */
-const turnBytesMax = 1_048_576;
+/** What large bodies may bring in one turn of the event loop together, beside the first chunk of each. */
+const turnBytesMax = 131_072;
+/** As large as Node reads at once from a connection. */
+const chunkBytesMax = 65_536;
 let turnBytes = 0;
-let turnEnd: Promise<void> | undefined;
+let isTurnAhead = false;
+/** Bodies whose next chunk comes in a later turn, in the order they were read in. */
+const inLaterTurns: Array<() => void> = [];
 
 /**
- * Undefined while there is room, else the end of this turn. By itself Node reads up to 2 MB of each connection before it
- * looks at anything else, so that sixteen bodies at once kept all others waiting for a tenth of a second.
+ * Undefined while there is room, else when this body's next turn comes. By itself Node reads up to 2 MB of each connection
+ * before it looks at anything else, so that sixteen bodies at once kept all others waiting for a tenth of a second; and
+ * a chunk of each in every turn would be a megabyte as well.
  */
 function roomInThisTurn(bytes: number): Promise<void> | undefined {
   turnBytes += bytes;
-  turnEnd ??= nextTurn().then(() => {
+  awaitTurn();
+  return turnBytes >= turnBytesMax ? new Promise((resolve) => inLaterTurns.push(resolve)) : undefined;
+}
+
+function awaitTurn(): void {
+  if (isTurnAhead) return;
+  isTurnAhead = true;
+  setImmediate(() => {
+    isTurnAhead = false;
     turnBytes = 0;
-    turnEnd = undefined;
+    for (const resume of inLaterTurns.splice(0, turnBytesMax / chunkBytesMax)) resume();
+    if (inLaterTurns.length > 0) awaitTurn();
   });
-  return turnBytes > turnBytesMax ? turnEnd : undefined;
 }
 
 interface Waiting {

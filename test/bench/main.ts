@@ -40,7 +40,7 @@ const benches: Readonly<Record<string, readonly (() => Promise<void>)[]>> = {
 const onlyWhenAsked = ["bytes", "facilitator-soak", "svg-stages"];
 
 const options: Readonly<Record<string, string>> = {
-  "only=TEXT": "facilitator, per-call: rows whose title holds it",
+  "only=TEXT": "attacks, facilitator, per-call: rows whose title holds it",
   "images=FOLDER": "svg, svg-large, svg-renderers: the pictures to trace",
   report: "svg: a page with every picture beside its traces",
   missed: "svg-structure: what was not found",
