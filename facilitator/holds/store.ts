@@ -59,16 +59,15 @@ export class HoldStore {
     await queryAgain(this.#db, { text: "select sweep_holds($1)", values: [sweptPayersMax] });
   }
 
-  /** One statement and one round trip, which also looks the payments up; no caller waits for the disk (the tables are unlogged). */
+  /** One statement and one round trip; no caller waits for the disk (the tables are unlogged). */
   async #placeAll(asked: readonly Wanted[]): Promise<readonly HoldResult[]> {
     // Like releases, in one order over all copies; a sweep can still come in between.
     const wanted = asked.toSorted((one, other) => (one.payment.key < other.payment.key ? -1 : 1));
     const { rows } = await queryAgain(this.#db, {
-      name: "place-holds-of-messages",
+      name: "place-holds",
       text: `
-        select h.item, h.hold_id, h.in_flight, h.settled_until::text, h.transactions, h.is_another, ${recordColumns}
-          from set_config('synchronous_commit', 'off', true),
-               place_holds($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) h left join lateral payment_as_it_is(h.payment_id) p on true`,
+        select h.item, h.hold_id, h.payment_id, h.in_flight, h.settled_until::text, h.transactions, h.is_another
+          from set_config('synchronous_commit', 'off', true), place_holds($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) h`,
       values: [
         wanted.map(({ network }) => network),
         wanted.map(({ payment }) => payment.key),
@@ -82,13 +81,15 @@ export class HoldStore {
         wanted.map(({ payment }) => payment.messageDigest),
       ],
     });
+    const records = await this.#recordsOf(rows.map(({ payment_id }) => payment_id).filter((id) => id !== null));
     const byItem = new Map(rows.map((row) => [Number(row.item), row]));
     const itemOf = new Map(wanted.map((one, index) => [one, index + 1]));
     return asked.map((one) => {
       const { holder } = one;
       const row = byItem.get(itemOf.get(one) as number);
-      if (row.state !== null) return { record: readPaymentRecord(row) };
-      if (row.is_another) return anotherPayment;
+      const record = records.get(row.payment_id);
+      if (record) return { record };
+      if (row.is_another || row.payment_id !== null) return anotherPayment;
       if (row.hold_id !== null) return { holdId: `hold_${row.hold_id}_${holder}`, inFlight: row.in_flight };
       return {
         inFlight: row.in_flight,
@@ -96,6 +97,17 @@ export class HoldStore {
         settledLately: row.transactions ?? [],
       };
     });
+  }
+
+  /** Payments that were claimed before, as they are now. */
+  async #recordsOf(ids: readonly bigint[]): Promise<ReadonlyMap<bigint, PaymentRecord>> {
+    if (ids.length === 0) return new Map();
+    const { rows } = await queryAgain(this.#db, {
+      name: "payments-that-were-claimed",
+      text: `select p.id, ${recordColumns} from payments p where p.id = any($1)`,
+      values: [ids],
+    });
+    return new Map(rows.map((row) => [row.id, readPaymentRecord(row)]));
   }
 
   async #releaseAll(held: readonly Holder[]): Promise<readonly boolean[]> {
