@@ -181,6 +181,8 @@ export interface BroadcastLog {
   claimable(tx: Queryable, wanted: readonly WantedClaim[]): Promise<readonly boolean[]>;
   /** Claims payments with what was signed for them. Throws, and the transaction is void, where another caller has claimed one. */
   claimSigned(tx: Queryable, signed: readonly SignedClaim[]): Promise<readonly Claim[]>;
+  /** The same for one, by itself; undefined where another caller has claimed it, or its payer may not settle. */
+  claimOneSigned(signed: SignedClaim): Promise<Claim | undefined>;
   /** Takes back what was signed, because it can certainly never land; false when another daemon has the claim. */
   takeBack(claim: Claim, transaction: string): Promise<boolean>;
   /** The same because nobody has sent it; false also when another daemon may have. Until then it is not said that it can be settled again. */

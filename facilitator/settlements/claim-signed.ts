@@ -35,15 +35,37 @@ export async function claimSigned(
   signed: readonly SignedClaim[],
   leaseSeconds: number,
 ): Promise<readonly Claim[]> {
+  return (await insertSigned(db, signed, leaseSeconds, all)) as readonly Claim[];
+}
+
+/** The same of those that no other caller has claimed, and whose payers may settle. */
+export function claimSignedIfFree(
+  db: Queryable,
+  signed: readonly SignedClaim[],
+  leaseSeconds: number,
+): Promise<ReadonlyArray<Claim | undefined>> {
+  return insertSigned(db, signed, leaseSeconds, thoseFree);
+}
+
+const all = { name: "claim-signed-payments", where: "true", onConflict: "" };
+const thoseFree = {
+  name: "claim-signed-payments-if-free",
+  where: payerMay("a"),
+  onConflict: "on conflict (network, payment_key) do nothing",
+};
+
+async function insertSigned(
+  db: Queryable,
+  signed: readonly SignedClaim[],
+  leaseSeconds: number,
+  which: typeof all,
+): Promise<ReadonlyArray<Claim | undefined>> {
   const tokens = signed.map(() => randomUUID());
-  const columns = columnsOf(
-    signed.map(({ wanted }) => wanted),
-    tokens,
-  );
+  const wanted = signed.map((one) => one.wanted);
   const lasts: number[] = [];
   for (const { broadcast } of signed) lasts.push((lasts.at(-1) ?? 0) + broadcast.raw.length);
   const { rows } = await db.query({
-    name: "claim-signed-payments",
+    name: which.name,
     text: `
       insert into payments (network, payment_key, state, claim_token, scheme, payer, pay_to, asset, amount_atomic, resource_url,
                             expires_at, lease_until, offer, offer_digest, message_digest, terms_digest, transaction_id,
@@ -53,22 +75,29 @@ export async function claimSigned(
              ($16::bytea[])[first_raw:last_raw], fee_payer, nonce, now(), array[transaction_id]
         from unnest($2::text[], $3::text[], $4::uuid[], $5::text[], $6::text[], $7::text[], $8::text[], $9::numeric[], $10::text[],
                     $11::timestamptz[], $12::text[], $13::bytea[], $14::bytea[], $15::text[], $17::text[], $18::integer[],
-                    $19::integer[], $20::text[], $21::bigint[])
+                    $19::integer[], $20::text[], $21::bigint[], $22::integer[], $23::integer[])
              as a (network, payment_key, token, scheme, payer, pay_to, asset, amount, resource_url, expires_at, offer, offer_digest,
-                   message_digest, terms_digest, transaction_id, first_raw, last_raw, fee_payer, nonce)
+                   message_digest, terms_digest, transaction_id, first_raw, last_raw, fee_payer, nonce, failures_max, failures_per_day_max)
+       where ${which.where}
        order by network, payer, asset, payment_key collate "C"
+      ${which.onConflict}
       returning id, claim_token as token`,
     values: [
       leaseSeconds,
-      ...columns,
+      ...columnsOf(wanted, tokens),
       signed.flatMap(({ broadcast }) => broadcast.raw),
       signed.map(({ broadcast }) => broadcast.transaction),
       signed.map(({ broadcast }, index) => (lasts[index] as number) - broadcast.raw.length + 1),
       lasts,
       signed.map(({ broadcast }) => broadcast.feePayer),
       signed.map(({ broadcast }) => broadcast.nonce ?? null),
+      wanted.map(({ terms }) => terms.failuresMax),
+      wanted.map(({ terms }) => terms.failuresPerDayMax),
     ],
   });
   const ids = new Map<string, bigint>(rows.map(({ id, token }) => [token, id]));
-  return tokens.map((token) => ({ id: ids.get(token) as bigint, token }));
+  return tokens.map((token) => {
+    const id = ids.get(token);
+    return id === undefined ? undefined : { id, token };
+  });
 }

@@ -15,7 +15,7 @@ import type {
 } from "../schemes/scheme.ts";
 import { batchedWrites } from "./batched-writes.ts";
 import { claimPayments } from "./claim-payments.ts";
-import { claimable, claimSigned } from "./claim-signed.ts";
+import { claimable, claimSigned, claimSignedIfFree } from "./claim-signed.ts";
 import { type EndedPayment, finishPayments, finishUnknown, type JudgedClaim } from "./finish-payment.ts";
 import { lookupPayments } from "./lookup-payments.ts";
 import { type Abandoned, type PaymentRecord, readAbandoned } from "./payment-record.ts";
@@ -37,6 +37,7 @@ export class SettlementStore implements BroadcastLog {
   readonly #db: Database;
   readonly #lookup: (key: { network: string; key: string }) => Promise<PaymentRecord | undefined>;
   readonly #claim: (wanted: WantedClaim) => Promise<Claim | undefined>;
+  readonly #claimSigned: (signed: SignedClaim) => Promise<Claim | undefined>;
   readonly #recordBroadcast: (sent: ClaimedBroadcast) => Promise<boolean>;
   readonly #finish: (ended: EndedPayment) => Promise<boolean>;
 
@@ -44,6 +45,7 @@ export class SettlementStore implements BroadcastLog {
     this.#db = db;
     this.#lookup = batched((keys) => lookupPayments(db, keys), { sizeMax: 200, windowMs: 0 });
     this.#claim = batchedWrites((wanted) => claimPayments(db, wanted, claimLeaseSeconds));
+    this.#claimSigned = batchedWrites((signed) => claimSignedIfFree(db, signed, broadcastLeaseSeconds));
     this.#recordBroadcast = batchedWrites((sent) => recordBroadcasts(db, sent, broadcastLeaseSeconds));
     this.#finish = batchedWrites((ended) => finishPayments(db, ended));
   }
@@ -78,6 +80,11 @@ export class SettlementStore implements BroadcastLog {
 
   claimSigned(tx: Queryable, signed: readonly SignedClaim[]): Promise<readonly Claim[]> {
     return claimSigned(tx, signed, broadcastLeaseSeconds);
+  }
+
+  /** Undefined where another caller has claimed it, or its payer may not settle. */
+  claimOneSigned(signed: SignedClaim): Promise<Claim | undefined> {
+    return this.#claimSigned(signed);
   }
 
   /**

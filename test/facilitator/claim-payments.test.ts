@@ -142,3 +142,30 @@ test("what another caller has claimed meanwhile is not claimed with what is sign
   await expect(late).rejects.toSatisfy((error) => isUniqueViolation(error));
   expect((await rowsOf(db, "quick")).map(({ key, token }) => [key, token])).toEqual([["quick 2", winner?.token]]);
 });
+
+test("of any number that claim payments with what they signed, on two copies, one gets each, and none keeps another from its own", async ({
+  db,
+}) => {
+  await db.query("insert into payer_failures (network, payer) values ($1, 'cools down')", [network]);
+  const copies = [new SettlementStore(db), new SettlementStore(db)];
+  const before = await claimOf(copies[0]!, paymentOf("signed 0"));
+  const keys = Array.from({ length: 40 }, (_, index) => `signed ${index}`);
+  const claims = await Promise.all(
+    copies.flatMap((store, copy) =>
+      (copy === 0 ? keys : keys.toReversed()).flatMap((key) =>
+        [1, 2].map(() => store.claimOneSigned(signedOf(key, key === "signed 7" ? { payer: "cools down" } : {}))),
+      ),
+    ),
+  );
+  const won = claims.filter((claim) => claim !== undefined);
+  expect(won).toHaveLength(keys.length - 2);
+  const rows = await rowsOf(db, "signed");
+  expect(rows.map(({ token }) => token).toSorted()).toEqual([before, ...won].map((claim) => claim?.token).toSorted());
+  expect(
+    rows.slice(1).map(({ key, state, tx, raw, feePayer, signed }) => [key, state, tx, raw, feePayer, signed]),
+  ).toEqual(
+    rows
+      .slice(1)
+      .map(({ key }) => [key, "broadcast", `tx of ${key}`, [Buffer.from(`raw of ${key}`)], "payer", [`tx of ${key}`]]),
+  );
+});

@@ -6,6 +6,7 @@ import type { HederaFeePayers } from "./fee-payers.ts";
 import { type Mirror, paysAsAgreed, type TransactionRecord } from "./mirror.ts";
 import type { Preflight } from "./preflight.ts";
 import { type Failure, failureOf, isFaultOfNode } from "./statuses.ts";
+import type { UsualWait } from "./usual-wait.ts";
 
 /** What a settlement needs, and the one way to the chain for payments. */
 export interface ChainNeeds {
@@ -21,6 +22,7 @@ export interface ChainNeeds {
   readonly underway: Set<string>;
   /** Hashes of the copies that a node took from this process lately: the chain cannot have had their ids from anything else. */
   readonly taken: Set<string>;
+  readonly usualWait: UsualWait;
 }
 
 /** By the record of one of our copies; any other that succeeded under this id has paid as agreed or used it up. */

@@ -15,7 +15,8 @@ import { type HederaPayment, hbar } from "./payload.ts";
 import { Preflight } from "./preflight.ts";
 import { invalid } from "./requirements.ts";
 import { SentSearch } from "./search-sent.ts";
-import { submit } from "./submit.ts";
+import { claimAndSubmit, submit } from "./submit.ts";
+import { UsualWait } from "./usual-wait.ts";
 
 /** `exact` on one Hedera network: a transfer the payer signed, co-signed, sent and paid for by one of our accounts. */
 export function createExactHedera(config: HederaConfig, needs: SchemeNeeds): Scheme<HederaPayment> {
@@ -25,7 +26,7 @@ export function createExactHedera(config: HederaConfig, needs: SchemeNeeds): Sch
   const feePayers = new HederaFeePayers(config, mirror, needs);
   const preflight = new Preflight(config, mirror, nodes);
   const sent = new SentSearch({ mirror, config });
-  const known = { underway: new Set<string>(), taken: new Set<string>() };
+  const known = { underway: new Set<string>(), taken: new Set<string>(), usualWait: new UsualWait() };
   const chain = { ...needs, network: config.network, mirror, nodes, feePayers, preflight, ...known };
 
   return {
@@ -44,6 +45,7 @@ export function createExactHedera(config: HederaConfig, needs: SchemeNeeds): Sch
     },
     insufficient: (message) => invalid("preflight_failed", `insufficient_balance: ${message}`),
     submit: (payment, claim, deadline) => submit(chain, payment, claim, deadline),
+    claimAndSubmit: (payment, claiming, deadline) => claimAndSubmit(chain, payment, claiming, deadline),
     find: (unfinished) => find(chain, unfinished),
     searchSent: (log, stopping) => sent.search(log, feePayers.leased, stopping),
     networkFee: async (transaction) => {

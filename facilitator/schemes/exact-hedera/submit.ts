@@ -1,7 +1,7 @@
 import { within } from "../../../shared/within.ts";
 import { KeyAwayError } from "../../signing/signing-key.ts";
 import { NoFeePayerError } from "../fee-payers.ts";
-import { type Claim, isRefusal, type Outcome } from "../scheme.ts";
+import { type Broadcast, type Claim, type Claiming, isRefusal, type Outcome, type Refusal } from "../scheme.ts";
 import { type Copy, signCopy } from "./copies.ts";
 import { type ChainNeeds, ended, endOf, judge, witnessesOf } from "./outcomes.ts";
 import type { HederaPayment } from "./payload.ts";
@@ -17,23 +17,62 @@ export async function submit(
   claim: Claim,
   deadline: Date,
 ): Promise<Outcome> {
-  const transaction = payment.key;
-  const sendables = await needs.preflight.sendables(payment);
-  if (isRefusal(sendables)) return notSent(sendables.refused, sendables.message);
-  const signing = sendables.map((sendable) => signCopy(needs.feePayers, payment.feePayer, sendable));
-  const copies = await Promise.all(signing).catch((error) => {
-    throw error instanceof KeyAwayError ? new NoFeePayerError(needs.network, "keys away") : error;
-  });
-  const raw = copies.map((copy) => copy.raw);
+  const copies = await sign(needs, payment);
+  if (isRefusal(copies)) return notSent(copies.refused, copies.message);
   const recordedMs = Date.now();
   try {
-    const held = await needs.store.recordBroadcast(claim, { transaction, raw, feePayer: payment.feePayer });
+    const held = await needs.store.recordBroadcast(claim, broadcastOf(payment, copies));
     if (!held) return notSent("transaction_failed", "The claim on this payment ran out before it was sent.");
   } catch (error) {
     // The row may or may not say that this was sent; the reconciler reads what it says and acts on it.
     needs.log.error({ err: error, paymentKey: payment.key }, "a signed payment could not be recorded and was not sent");
-    return { outcome: "unknown", transaction };
+    return { outcome: "unknown", transaction: payment.key };
   }
+  return send(needs, payment, { claim, copies, recordedMs }, deadline);
+}
+
+/** The same with a payment that has no claim yet: it is claimed with what is signed for it. */
+export async function claimAndSubmit(
+  needs: ChainNeeds,
+  payment: HederaPayment,
+  claiming: Claiming,
+  deadline: Date,
+): Promise<Outcome | "unclaimed"> {
+  const copies = await sign(needs, payment);
+  if (isRefusal(copies)) return "unclaimed";
+  const recordedMs = Date.now();
+  const { wanted } = claiming;
+  const claim = await needs.store.claimOneSigned({ wanted, broadcast: broadcastOf(payment, copies) });
+  if (!claim) return "unclaimed";
+  claiming.claim = claim;
+  return send(needs, payment, { claim, copies, recordedMs }, deadline);
+}
+
+/** Throws NoFeePayerError. */
+async function sign(
+  { preflight, feePayers, network }: ChainNeeds,
+  payment: HederaPayment,
+): Promise<readonly Copy[] | Refusal> {
+  const sendables = await preflight.sendables(payment);
+  if (isRefusal(sendables)) return sendables;
+  const signing = sendables.map((sendable) => signCopy(feePayers, payment.feePayer, sendable));
+  return Promise.all(signing).catch((error) => {
+    throw error instanceof KeyAwayError ? new NoFeePayerError(network, "keys away") : error;
+  });
+}
+
+function broadcastOf({ key, feePayer }: HederaPayment, copies: readonly Copy[]): Broadcast {
+  return { transaction: key, raw: copies.map((copy) => copy.raw), feePayer };
+}
+
+/** Sends what was signed and stored. Throws NoFeePayerError. */
+async function send(
+  needs: ChainNeeds,
+  payment: HederaPayment,
+  { claim, copies, recordedMs }: Stored,
+  deadline: Date,
+): Promise<Outcome> {
+  const transaction = payment.key;
   needs.underway.add(transaction);
   try {
     const submitted = await submitToNodes(needs, copies, Math.min(deadline.getTime(), recordedMs + submittingMs));
@@ -48,6 +87,13 @@ export async function submit(
   } finally {
     needs.underway.delete(transaction);
   }
+}
+
+interface Stored {
+  readonly claim: Claim;
+  readonly copies: readonly Copy[];
+  /** Right before it was stored. */
+  readonly recordedMs: number;
 }
 
 /**
@@ -140,12 +186,14 @@ async function awaitOutcome(
   // A node may have lost what it took; one that never answered probably has nothing.
   let resendAfterMs = submitted === "ambiguous" ? resendAfterMinMs : resendAfterMaxMs;
   let resendAtMs = startedMs + resendAfterMs;
-  let waitMs = firstPollMs;
   let isTaken = submitted === "accepted";
+  // Sooner where no node has said that it took a copy: another one may have to be sent.
+  const schedule = isTaken ? needs.usualWait.schedule : { firstMs: soonMs, againMs: soonMs };
+  let waitMs = Math.min(schedule.firstMs, (deadlineMs - startedMs) / 2);
   let hasSucceeded = submitted === "duplicate";
   for (let poll = 0; Date.now() + waitMs < deadlineMs; poll += 1) {
     await pause(waitMs, deadlineMs);
-    waitMs = Math.min(waitMs * 1.5, pollMaxMs);
+    waitMs = Math.min(poll === 0 ? schedule.againMs : waitMs * 1.5, pollMaxMs);
     if (hasSucceeded || (poll % 4 === 3 && Date.now() - startedMs > mirrorAfterMs)) {
       const records = await within(deadlineMs - Date.now(), mirror.records(transaction)).catch(() => []);
       const verdict = judge(records, ours, payment);
@@ -156,6 +204,8 @@ async function awaitOutcome(
     const status = endOf(await nodes.receipt(witness, transaction, deadlineMs));
     if (status !== undefined) {
       const failure = failureOf(status);
+      if (submitted === "accepted")
+        needs.usualWait.note(startedMs, Date.now() - startedMs, poll === 0 ? "first" : "again");
       if (failure || isTaken) return ended(needs, transaction, failure ?? "settled");
       hasSucceeded = true;
       continue;
@@ -184,7 +234,7 @@ export function pause(ms: number, deadlineMs: number): Promise<void> {
 }
 
 const roundsMax = 4;
-const firstPollMs = 25;
+const soonMs = 25;
 const mirrorAfterMs = 1_500;
 const resendAfterMinMs = 500;
 const resendAfterMaxMs = 8_000;

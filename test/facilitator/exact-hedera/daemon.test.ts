@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { expect } from "vitest";
 import type { LocalHedera } from "../../../infra/local-hedera/local-hedera.ts";
 import { connect, type Database } from "../../../shared/postgres.ts";
+import { startCutProxy } from "../../support/cut-proxy.ts";
 import { spawnFacilitator, startFacilitator } from "../../support/facilitator.ts";
 import { hederaTest } from "../../support/fixtures.ts";
 import { lapseAll } from "../../support/lapse.ts";
@@ -113,6 +114,38 @@ test("a daemon killed between sending and the receipt leaves a payment that anot
   expect((await daemons[1]!.settle(body)).body).toMatchObject({ success: true });
   expect((await daemons[0]!.settle(body)).body).toMatchObject({ success: false, errorReason: "already_settled" });
   expect(await creatorHas(ledger)).toBe(before + price);
+});
+
+test("a payment that was claimed with what was signed for it, which the database stored and the daemon was not told of, settles once", async ({
+  ledger,
+  db,
+  variables,
+  daemons,
+}) => {
+  const before = await creatorHas(ledger);
+  const url = new URL(variables.FACILITATOR_DATABASE_URL as string);
+  const proxy = await startCutProxy(url.href);
+  const { host } = new URL(proxy.url);
+  const through = Object.assign(new URL(url.href), { host }).href;
+  const daemon = await spawnFacilitator({ ...variables, FACILITATOR_DATABASE_URL: through });
+  const body = await paymentBody(ledger);
+  let cuts = 0;
+  proxy.behave((bytes) => {
+    // The claim is the only row that a settlement inserts by a statement of its own.
+    if (cuts > 0 || !bytes.includes("INSERT 0 1")) return "pass";
+    cuts += 1;
+    return "cut";
+  });
+  const told = await daemon.settle(body);
+  expect(cuts).toBe(1);
+  expect(told.body.success || told.body.errorReason === "settlement_pending").toBe(true);
+  await expect.poll(async () => new Set(await states(db))).toEqual(new Set(["settled"]));
+  const again = await Promise.all(daemons.map((other) => other!.settle(body)));
+  expect([told, ...again].filter(({ body: { success } }) => success)).toHaveLength(1);
+  expect(await creatorHas(ledger)).toBe(before + price);
+  daemon.process.kill("SIGKILL");
+  await once(daemon.process, "exit");
+  await proxy.stop();
 });
 
 const states = async (db: Database): Promise<readonly string[]> =>

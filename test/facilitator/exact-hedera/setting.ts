@@ -15,6 +15,7 @@ import type { HederaPayment } from "../../../facilitator/schemes/exact-hedera/pa
 import { createExactHedera } from "../../../facilitator/schemes/exact-hedera/scheme.ts";
 import {
   type Claim,
+  type Claiming,
   isRefusal,
   type Outcome,
   type PaymentRequest,
@@ -228,19 +229,22 @@ export async function settled(setting: HederaSetting, asked: PaymentRequest): Pr
 
 /** No other caller may send this payment now. */
 export async function claimed({ store }: HederaSetting, payment: HederaPayment): Promise<Claim> {
-  const claim = await store.claim("hedera:testnet", "exact", payment, {
-    resourceUrl: undefined,
-    failuresMax: 0,
-    failuresPerDayMax: 0,
-  });
+  const claim = await store.claim("hedera:testnet", "exact", payment, anyTerms);
   if (!claim) throw new Error("somebody else has claimed this payment");
   return claim;
 }
 
-/** What /settle does with a payment it has checked. */
+/** What /settle does with a new payment it has checked. */
 export async function submitted(setting: HederaSetting, payment: HederaPayment, withinMs = 20_000): Promise<Outcome> {
-  const claim = await claimed(setting, payment);
-  const outcome = await setting.scheme.submit(payment, claim, new Date(Date.now() + withinMs));
+  const claiming: Claiming = {
+    wanted: { network: "hedera:testnet", scheme: "exact", payment, terms: anyTerms },
+  };
+  const deadline = new Date(Date.now() + withinMs);
+  const first = await setting.scheme.claimAndSubmit!(payment, claiming, deadline);
+  const claim = claiming.claim ?? (await claimed(setting, payment));
+  const outcome = first === "unclaimed" ? await setting.scheme.submit(payment, claim, deadline) : first;
   await setting.store.finish(claim, outcome, 0, true);
   return outcome;
 }
+
+const anyTerms = { resourceUrl: undefined, failuresMax: 0, failuresPerDayMax: 0 };
