@@ -1,3 +1,4 @@
+import { wasRolledBack } from "../../../shared/postgres.ts";
 import { within } from "../../../shared/within.ts";
 import { KeyAwayError } from "../../signing/signing-key.ts";
 import { NoFeePayerError } from "../fee-payers.ts";
@@ -42,7 +43,13 @@ export async function claimAndSubmit(
   if (isRefusal(copies)) return "unclaimed";
   const recordedMs = Date.now();
   const { wanted } = claiming;
-  const claim = await needs.store.claimOneSigned({ wanted, broadcast: broadcastOf(payment, copies) });
+  const claim = await needs.store
+    .claimOneSigned({ wanted, broadcast: broadcastOf(payment, copies) })
+    .catch((error: unknown) => {
+      // Else it may be stored, and the reconciler's.
+      if (!wasRolledBack(error)) throw error;
+      return undefined;
+    });
   if (!claim) return "unclaimed";
   claiming.claim = claim;
   return send(needs, payment, { claim, copies, recordedMs }, deadline);
@@ -185,7 +192,8 @@ async function awaitOutcome(
   const witnesses = witnessesOf(needs, copies);
   // A node may have lost what it took; one that never answered probably has nothing.
   let resendAfterMs = submitted === "ambiguous" ? resendAfterMinMs : resendAfterMaxMs;
-  let resendAtMs = startedMs + resendAfterMs;
+  const firstResendAtMs = startedMs + resendAfterMs;
+  let resendAtMs = firstResendAtMs;
   let isTaken = submitted === "accepted";
   // Sooner where no node has said that it took a copy: another one may have to be sent.
   const schedule = isTaken ? needs.usualWait.schedule : { firstMs: soonMs, againMs: soonMs };
@@ -204,7 +212,7 @@ async function awaitOutcome(
     const status = endOf(await nodes.receipt(witness, transaction, deadlineMs));
     if (status !== undefined) {
       const failure = failureOf(status);
-      if (submitted === "accepted")
+      if (submitted === "accepted" && resendAtMs === firstResendAtMs)
         needs.usualWait.note(startedMs, Date.now() - startedMs, poll === 0 ? "first" : "again");
       if (failure || isTaken) return ended(needs, transaction, failure ?? "settled");
       hasSucceeded = true;

@@ -18,7 +18,9 @@ export class UsualWait {
    */
   note(acceptedAtMs: number, tookMs: number, asked: "first" | "again"): void {
     if (acceptedAtMs < this.#changedAtMs) return;
-    const ms = asked === "first" ? this.#ms * 0.95 : this.#ms + (tookMs - this.#ms) * 0.2;
+    // At most twice as long: one payment that took long says little of the next.
+    const longer = Math.min((tookMs - this.#ms) * 0.2, this.#ms);
+    const ms = asked === "first" ? this.#ms * 0.95 : this.#ms + longer;
     this.#ms = Math.min(Math.max(ms, leastMs), mostMs);
     this.#changedAtMs = Date.now();
   }

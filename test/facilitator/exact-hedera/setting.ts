@@ -247,4 +247,4 @@ export async function submitted(setting: HederaSetting, payment: HederaPayment, 
   return outcome;
 }
 
-const anyTerms = { resourceUrl: undefined, failuresMax: 0, failuresPerDayMax: 0 };
+export const anyTerms = { resourceUrl: undefined, failuresMax: 0, failuresPerDayMax: 0 };

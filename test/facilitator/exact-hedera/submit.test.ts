@@ -1,8 +1,9 @@
 import { AccountUpdateTransaction, PrivateKey } from "@hashgraph/sdk";
 import { describe, expect } from "vitest";
-import { isRefusal, type Outcome } from "../../../facilitator/schemes/scheme.ts";
+import { type Claiming, isRefusal, type Outcome } from "../../../facilitator/schemes/scheme.ts";
 import { Secret } from "../../../shared/env.ts";
 import {
+  anyTerms,
   claimed,
   execute,
   type HederaSetting,
@@ -71,6 +72,23 @@ describe("a payment that nothing happened to can be settled again", () => {
     expect(outcome).toMatchObject({ outcome: "failed", reason: "transaction_failed", retryable: true });
     setting.ledger.faults.clear();
     expect(await settled(setting, asked)).toMatchObject({ outcome: "settled" });
+    expect(await creatorHas(setting)).toBe(before + price);
+  });
+
+  test("when its claim, with what was signed, was certainly not stored, or another caller has it", async ({
+    setting,
+  }) => {
+    const before = await creatorHas(setting);
+    const payment = await verified(setting.scheme, await setting.pay());
+    const wanted = { network: "hedera:testnet", scheme: "exact", payment, terms: anyTerms };
+    const unstorable: Claiming = { wanted: { ...wanted, terms: { ...anyTerms, resourceUrl: "a zero byte\u0000" } } };
+    const deadline = new Date(Date.now() + 20_000);
+    expect(await setting.scheme.claimAndSubmit!(payment, unstorable, deadline)).toBe("unclaimed");
+    expect(unstorable.claim).toBeUndefined();
+    const claim = await claimed(setting, payment);
+    expect(await setting.scheme.claimAndSubmit!(payment, { wanted }, deadline)).toBe("unclaimed");
+    expect(await creatorHas(setting)).toBe(before);
+    expect(await setting.scheme.submit(payment, claim, deadline)).toMatchObject({ outcome: "settled" });
     expect(await creatorHas(setting)).toBe(before + price);
   });
 
