@@ -83,7 +83,7 @@ test("a paid call is one trace over both services, of the caller's, from the req
       expect(answers.length).toBeGreaterThan(0);
       for (const { parentSpanId } of answers) expect(callers).toContain(parentSpanId);
     }
-    expect(spans.filter(({ name }) => /^sql claim-(signed-)?payments$/.test(name))).toHaveLength(1);
+    expect(spans.filter(({ name }) => /^sql claim-(signed-)?payments\b/.test(name))).toHaveLength(1);
     expect(named("facilitator", "sql finish-payments")).toHaveLength(1);
     // Each is part of what another one did.
     const ids = new Set(spans.map(({ spanId }) => spanId));
