@@ -87,9 +87,9 @@ export class HoldStore {
     return asked.map((one) => {
       const { holder } = one;
       const row = byItem.get(itemOf.get(one) as number);
-      const record = records.get(row.payment_id);
-      if (record) return { record };
-      if (row.is_another || row.payment_id !== null) return anotherPayment;
+      // No row of `payments` is ever deleted.
+      if (row.payment_id !== null) return { record: records.get(row.payment_id) as PaymentRecord };
+      if (row.is_another) return anotherPayment;
       if (row.hold_id !== null) return { holdId: `hold_${row.hold_id}_${holder}`, inFlight: row.in_flight };
       return {
         inFlight: row.in_flight,

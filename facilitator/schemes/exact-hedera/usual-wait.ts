@@ -35,5 +35,5 @@ interface Schedule {
 const untoldMs = 25;
 const leastMs = 5;
 const leastAgainMs = 12;
-/** Hedera takes two to three seconds. While it takes longer, it is asked as it was before anything was known. */
+/** Hedera takes two to three seconds. While it takes longer, it is asked for the first time then, so that it is soon noticed when it no longer does. */
 const mostMs = 3_000;
