@@ -19,7 +19,11 @@ export async function writeDemoWallet(
 /** The demo wallet's script with these keys in it (demo-wallet/wallet.ts). For the development stack, whose keys are public. */
 async function buildDemoWallet(keys: DemoKeys): Promise<string> {
   const demoWallet = {
-    evm: { privateKey: keys.evm.privateKey, chainId: Number(keys.evm.network.split(":")[1]) },
+    evm: {
+      address: keys.evm.address,
+      privateKey: keys.evm.privateKey,
+      chainId: Number(keys.evm.network.split(":")[1]),
+    },
     hedera: { account: `${keys.hedera.network}:${keys.hedera.accountId}`, privateKey: keys.hedera.privateKey },
   };
   bundled ??= bundle();
@@ -43,6 +47,6 @@ async function bundle(): Promise<string> {
 }
 
 export interface DemoKeys {
-  readonly evm: { readonly network: string; readonly privateKey: string };
+  readonly evm: { readonly network: string; readonly address: string; readonly privateKey: string };
   readonly hedera: { readonly network: string; readonly accountId: string; readonly privateKey: string };
 }

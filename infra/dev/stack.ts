@@ -79,7 +79,7 @@ async function demoWallet({ settings, wallets, backing, env }: EnvOptions): Prom
   const [hedera, chain] = await Promise.all([backing.hedera, backing.evm]);
   const file = join(settings.dataDirectory, "demo-wallet.js");
   return writeDemoWallet(file, env.MARKETPLACE_PUBLIC_URL ?? serviceUrls(settings).marketplace, {
-    evm: { network: `eip155:${chain.chainId}`, privateKey: wallets.buyer.privateKey },
+    evm: { network: `eip155:${chain.chainId}`, ...wallets.buyer },
     hedera: { network: hedera.network, ...hedera.accounts.buyer },
   });
 }

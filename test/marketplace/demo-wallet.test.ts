@@ -8,7 +8,7 @@ import { readConfig } from "../../marketplace/config.ts";
 import { startMarketplace } from "../support/marketplace.ts";
 
 const keys = {
-  evm: { network: "eip155:84532", privateKey: evmWallets({}).buyer.privateKey },
+  evm: { network: "eip155:84532", ...evmWallets({}).buyer },
   hedera: { network: "hedera:testnet", accountId: "0.0.1003", privateKey: "302e" },
 };
 const local = "http://127.0.0.1:4020";

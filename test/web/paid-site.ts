@@ -57,7 +57,7 @@ export async function startPaidSite(chromium: Chromium, env: Record<string, stri
   });
   const { ledger, setting, market, marketplace } = paid;
   await writeDemoWallet(file, publicUrl, {
-    evm: { network: "eip155:84532", privateKey: demoBuyer.privateKey },
+    evm: { network: "eip155:84532", ...demoBuyer },
     hedera: { network: "hedera:testnet", ...ledger.accounts.buyer },
   });
   await setting.chain.fund(demoBuyer.address, { usdc: 1_000_000_000n });

@@ -1,4 +1,4 @@
-import { privateKeyToAccount } from "viem/accounts";
+import type { PrivateKeyAccount } from "viem/accounts";
 
 /*
  * A wallet for the development stack's pages: it announces itself as browser extensions do (EIP-6963), holds the stack's funded keys and
@@ -13,16 +13,22 @@ import { privateKeyToAccount } from "viem/accounts";
 
 /** Written into the script when it is built. */
 declare const demoWallet: {
-  readonly evm: { readonly privateKey: `0x${string}`; readonly chainId: number };
+  readonly evm: { readonly address: `0x${string}`; readonly privateKey: `0x${string}`; readonly chainId: number };
   /** The account by its CAIP-10 id; its ed25519 key as DER in hexadecimal. */
   readonly hedera: { readonly account: string; readonly privateKey: string };
 };
 
-const account = privateKeyToAccount(demoWallet.evm.privateKey);
+/** Made for the first signature: making it as the page loads blocks a slow phone for a fifth of a second. */
+function account(): Promise<PrivateKeyAccount> {
+  made ??= import("./evm-account.ts").then(({ evmAccount }) => evmAccount(demoWallet.evm.privateKey));
+  return made;
+}
+
+let made: Promise<PrivateKeyAccount> | undefined;
 
 const methods: Readonly<Record<string, (params: readonly unknown[]) => unknown>> = {
-  eth_requestAccounts: () => [account.address],
-  eth_accounts: () => [account.address],
+  eth_requestAccounts: () => [demoWallet.evm.address],
+  eth_accounts: () => [demoWallet.evm.address],
   eth_chainId: () => `0x${demoWallet.evm.chainId.toString(16)}`,
   wallet_switchEthereumChain: ([asked]) => {
     const { chainId } = asked as { chainId: string };
@@ -30,13 +36,13 @@ const methods: Readonly<Record<string, (params: readonly unknown[]) => unknown>>
       throw new WalletError(4902, "The demo wallet knows one chain only.");
     return null;
   },
-  eth_signTypedData_v4: ([signer, typedData]) => {
+  eth_signTypedData_v4: async ([signer, typedData]) => {
     requireOwn(signer);
-    return account.signTypedData(JSON.parse(String(typedData)));
+    return (await account()).signTypedData(JSON.parse(String(typedData)));
   },
-  personal_sign: ([message, signer]) => {
+  personal_sign: async ([message, signer]) => {
     requireOwn(signer);
-    return account.signMessage({ message: { raw: message as `0x${string}` } });
+    return (await account()).signMessage({ message: { raw: message as `0x${string}` } });
   },
   hedera_accounts: () => [demoWallet.hedera.account],
   hedera_signTransaction: async ([asked]) => {
@@ -72,7 +78,7 @@ class WalletError extends Error {
 }
 
 function requireOwn(signer: unknown): void {
-  if (String(signer).toLowerCase() === account.address.toLowerCase()) return;
+  if (String(signer).toLowerCase() === demoWallet.evm.address.toLowerCase()) return;
   throw new WalletError(4100, "This is not the wallet's account.");
 }
 

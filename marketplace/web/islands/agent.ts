@@ -7,7 +7,7 @@ import { Price } from "./agent/price.ts";
 import { runFree } from "./agent/run-free.ts";
 import { finishRun, runWithCredits } from "./agent/run-with-credits.ts";
 import { byId } from "./dom/elements.ts";
-import { clearFieldErrors, readInput, writeInput } from "./dom/fields.ts";
+import { chosenValue, clearFieldErrors, readInput, writeInput } from "./dom/fields.ts";
 import { findKept } from "./payment/kept.ts";
 import { WalletPanel } from "./payment/wallet-panel.ts";
 
@@ -54,7 +54,7 @@ function start(form: HTMLFormElement): void {
 
   form.addEventListener("submit", (event) => {
     event.preventDefault();
-    const method = chosenPaymentMethod(form);
+    const method = chosenValue(form, "by");
     if (method === "wallet") return pay();
     const isPaid = price.credits > 0;
     if (isSignedIn && !(isPaid && method === "terminal")) void press(() => runWithCredits(paying));
@@ -108,10 +108,6 @@ function showWayToPay(form: HTMLFormElement): void {
 function isReload(): boolean {
   const [entry] = performance.getEntriesByType("navigation");
   return entry instanceof PerformanceNavigationTiming && entry.type === "reload";
-}
-
-function chosenPaymentMethod(form: HTMLFormElement): string {
-  return String(new FormData(form).get("by") ?? "");
 }
 
 /** On small windows: the bar at the foot of the window steps aside where a button that does the same is in sight. */

@@ -1,4 +1,5 @@
 import { byId, el } from "./dom/elements.ts";
+import { chosenValue } from "./dom/fields.ts";
 import { connectHedera } from "./payment/sign-hedera.ts";
 import { disconnectButton } from "./wallet/disconnect-button.ts";
 import {
@@ -67,7 +68,7 @@ function offer(placeId: string, text: string, saidId: string, act: () => Promise
 async function fillIn(form: HTMLFormElement, wallet: Wallet): Promise<void> {
   const { provider } = wallet;
   const address = form.elements.namedItem("address") as HTMLInputElement;
-  const network = String(new FormData(form).get("network") ?? "");
+  const network = chosenValue(form, "network");
   if (wallet.networks && !network.startsWith("hedera:"))
     throw new Error("This wallet is for Hedera: choose its network.");
   if (network.startsWith("hedera:")) {

@@ -3,6 +3,11 @@ import type { LiteralValue } from "../../../../shared/page/literals.ts";
 type Control = HTMLInputElement | HTMLTextAreaElement | HTMLSelectElement;
 export type InputValues = Record<string, LiteralValue>;
 
+/** The value of the radio button that is chosen. Reading it as form data would lay out a page that has a text area. */
+export function chosenValue(form: HTMLFormElement, name: string): string {
+  return form.querySelector<HTMLInputElement>(`input[name="${name}"]:enabled:checked`)?.value ?? "";
+}
+
 /** What the form's fields say, by the names that the agent knows; what is empty is left out. */
 export function readInput(form: HTMLFormElement): InputValues {
   const values: InputValues = {};

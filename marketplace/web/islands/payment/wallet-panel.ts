@@ -1,4 +1,5 @@
 import { byId, callout, el, hash } from "../dom/elements.ts";
+import { chosenValue } from "../dom/fields.ts";
 import { disconnectButton } from "../wallet/disconnect-button.ts";
 import { type Wallet, watchWallets } from "../wallet/providers.ts";
 import { holdingOf } from "./holding.ts";
@@ -47,7 +48,7 @@ export class WalletPanel {
   }
 
   get network(): string {
-    return String(new FormData(this.#form).get("network") ?? "");
+    return chosenValue(this.#form, "network");
   }
 
   #showWallets(): void {

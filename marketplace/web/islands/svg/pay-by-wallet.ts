@@ -1,6 +1,7 @@
 import { WalletPanel } from "../payment/wallet-panel.ts";
 import type { Bench } from "./bench.ts";
 import { payForDrawing, paymentUnderWay } from "./pay.ts";
+import { isDrawing } from "./settings.ts";
 import { finishUnderWay } from "./under-way.ts";
 
 /**
@@ -20,7 +21,7 @@ function payBy(button: Element, form: HTMLFormElement, bench: Bench): void {
     const { wallet, network } = panel;
     if (!wallet) return;
     // What comes then is shown as what it was paid for, whatever the form says by now.
-    const unended = paymentUnderWay(new FormData(form).get("make") === "draw");
+    const unended = paymentUnderWay(isDrawing(form));
     if (unended) return void finishUnderWay(form, bench, unended);
     void bench.order((order) => payForDrawing(order, bench.priceOf(order), { wallet, network }));
   });

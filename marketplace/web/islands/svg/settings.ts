@@ -1,4 +1,5 @@
 import type { TraceOptions } from "../../../tracer/options.ts";
+import { chosenValue } from "../dom/fields.ts";
 
 /** The options of a trace, as the API names them; what is left out is the API's default. */
 export interface TraceSettings {
@@ -11,16 +12,17 @@ export interface TraceSettings {
 }
 
 export function traceSettings(form: HTMLFormElement): TraceSettings {
-  const data = new FormData(form);
-  const [style, mode, simplify] = ["style", "mode", "simplify"].map((name) => String(data.get(name)));
+  const [style, mode, simplify] = ["style", "mode", "simplify"].map((name) => {
+    return form.querySelector<HTMLInputElement | HTMLSelectElement>(`[name="${name}"]`)?.value;
+  });
   const colors = colourLimit(form, "colors");
   return {
     ...(style !== "auto" && style && { style }),
     ...(mode === "cutout" && { mode }),
     ...(colors !== undefined && { colors }),
     ...(Number(simplify) > 0 && { simplify: Number(simplify) }),
-    ...(data.get("remove_background") === "on" && { remove_background: true as const }),
-    ...(data.get("layers") === "on" && { layers: true as const }),
+    ...(isOn(form, "remove_background") && { remove_background: true as const }),
+    ...(isOn(form, "layers") && { layers: true as const }),
   };
 }
 
@@ -55,7 +57,7 @@ export function drawSettings(form: HTMLFormElement): Record<string, unknown> {
 }
 
 /** Whether words are drawn, not a picture traced. */
-export const isDrawing = (form: HTMLFormElement) => new FormData(form).get("make") === "draw";
+export const isDrawing = (form: HTMLFormElement) => chosenValue(form, "make") === "draw";
 
 /** In a few words: `colors 16, simplify 0.4`. */
 export function inWords(settings: object): string {
@@ -76,6 +78,10 @@ export function tellSliders(form: HTMLFormElement): void {
 function colourLimit(form: HTMLFormElement, name: string): number | undefined {
   const slider = form.elements.namedItem(name);
   return slider instanceof HTMLInputElement ? stepOf(slider) : undefined;
+}
+
+function isOn(form: HTMLFormElement, name: string): boolean {
+  return form.querySelector<HTMLInputElement>(`input[name="${name}"]`)?.checked ?? false;
 }
 
 function stepOf({ dataset, value }: HTMLInputElement): number | undefined {
