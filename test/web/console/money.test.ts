@@ -16,7 +16,7 @@ import { allFormsIn } from "./posted-form.ts";
 const base = "eip155:84532";
 
 const test = marketTest().extend("options", perFile, ({ chain }) => ({
-  env: { EVM_RPC_URLS: `${base}=${chain.rpcUrl}` },
+  env: { EVM_RPC_URLS: `${base}=${chain.rpcUrl}`, PLATFORM_WALLETS: `${base}=0x${"5".repeat(40)}` },
 }));
 test.afterAll(async () => {
   for (const listening of alsoListening) await listening.stop();
@@ -66,6 +66,18 @@ describe("the credits page without JavaScript", () => {
     const sales = (await person.get("/settings/credits?kind=capture&month=all")).html.replaceAll(/<[^>]*>/g, "");
     expect(sales).toMatch(/selected: 1 posting\s*Earned, sold \+\d/);
     expect((await person.get("/settings/credits?kind=tips")).status).toBe(400);
+  });
+
+  test("says that wallets need JavaScript and how credits are bought without it, and offers no form for it", async ({
+    market,
+  }) => {
+    const { html } = await (await newPerson(market)).get("/settings/credits");
+    const [card = ""] = /<section[^>]* id="buy".*?<\/section>/s.exec(html) ?? [];
+    expect(/<noscript>(.*?)<\/noscript>/s.exec(card)?.[1]).toMatch(
+      /by JavaScript.*an API key.*\/docs\/api\/purchaseCredits/s,
+    );
+    expect(card).toMatch(/<form class="[^"]*if-scripts[^"]*" id="buy-form"/);
+    expect(card).toMatch(/<div class="if-scripts">(?:(?!<\/div>).)*<div class="callout">.*You may reload this page/s);
   });
 
   test("says what is set aside for the models of one's agents, so that what the balance lacks is found", async ({

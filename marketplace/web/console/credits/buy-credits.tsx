@@ -15,7 +15,7 @@ import { NetworkMark, networkName } from "../../agent/networks.tsx";
 const usual = [500, 1_000, 5_000] as const;
 const chosen = 1_000;
 
-/** Buying by a wallet in this browser; an island pays and shows how it goes. Without a wallet the page shows how to buy from a terminal. */
+/** Buying by a wallet in this browser; an island pays and shows how it goes. Without a wallet, or without script, the page shows how to buy from a terminal. */
 export function BuyCredits({ accountId, networks }: { accountId: string; networks: readonly string[] }) {
   if (networks.length === 0) {
     return (
@@ -35,23 +35,36 @@ export function BuyCredits({ accountId, networks }: { accountId: string; network
       }
     >
       <div class="cols cols-5-7">
+        <noscript>
+          <Empty title="Wallets are asked by JavaScript" action={fromProgram}>
+            Switch it on for this page, or buy with an API key and any x402 client.
+          </Empty>
+        </noscript>
         <PurchaseForm accountId={accountId} networks={networks} />
         <div class="stack" id="purchase" aria-live="polite">
           <h3>How a purchase goes</h3>
           <Rail flat={false} stops={stops} />
-          <Callout title="You may reload this page">
-            A payment that is under way goes on, and is credited once, however often the page asks.
-          </Callout>
+          <div class="if-scripts">
+            <Callout title="You may reload this page">
+              A payment that is under way goes on, and is credited once, however often the page asks.
+            </Callout>
+          </div>
         </div>
       </div>
     </Card>
   );
 }
 
+const fromProgram = (
+  <ButtonLink size="small" href="/docs/api/purchaseCredits">
+    Buy from a program
+  </ButtonLink>
+);
+
 /** How many credits, and the wallet that pays for them. */
 function PurchaseForm({ accountId, networks }: { accountId: string; networks: readonly string[] }) {
   return (
-    <form class="stack pay" id="buy-form" data-account={accountId}>
+    <form class="stack pay if-scripts" id="buy-form" data-account={accountId}>
       <fieldset>
         <legend class="label">Amount</legend>
         <div class="rails">
@@ -102,14 +115,7 @@ function WalletWay({ networks }: { networks: readonly string[] }) {
   return (
     <>
       <div id="wallet-none">
-        <Empty
-          title="No wallet found in this browser"
-          action={
-            <ButtonLink size="small" href="/docs/api/purchaseCredits">
-              Buy from a program
-            </ButtonLink>
-          }
-        >
+        <Empty title="No wallet found in this browser" action={fromProgram}>
           Install an EVM wallet and reload, or buy with an API key and any x402 client.
         </Empty>
       </div>
