@@ -101,7 +101,8 @@ function reportsEndpoint({ db }: Needs): Endpoint {
     answers: { 200: jsonAnswer(shapes.reportsShape, { reports: [] }) },
     handler: async (request, response) => {
       const { all, limit } = readQuery(reportsQuery, request.query);
-      response.json({ reports: await listReports(db, { all: all === "true", limit }) });
+      const { reports } = await listReports(db, { all: all === "true", limit });
+      response.json({ reports });
     },
   };
 }

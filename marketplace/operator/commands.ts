@@ -192,7 +192,7 @@ export const commands: Record<string, Command> = {
   "report list": async ({ db }, args) => {
     const limit = args.optionalInteger("limit") ?? 50;
     if (limit < 1 || limit > 1_000) throw new UsageError("--limit must be between 1 and 1000");
-    return listReports(db, { all: args.flag("all"), limit });
+    return (await listReports(db, { all: args.flag("all"), limit })).reports;
   },
   "report resolve": async ({ db }, args) => {
     return resolveReport(db, args.text("id"), actText(args, "note"));

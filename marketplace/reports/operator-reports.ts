@@ -1,18 +1,21 @@
 import { ApiError } from "../../shared/errors.ts";
 import type { Queryable } from "../../shared/postgres.ts";
 import type { RunId } from "../ids.ts";
+import { followsPlace, microsOf, type Place, pageOf, placeValues } from "../query.ts";
 import type { ReportReason } from "./report-agent.ts";
 
 /** What visitors said of agents, newest first: what is open, or with `all` what has been resolved too. */
-export async function listReports(db: Queryable, { all, limit }: ListOptions): Promise<Report[]> {
-  const { rows } = await db.query<Report>(
+export async function listReports(db: Queryable, { all, limit, after }: ListOptions): Promise<ReportsPage> {
+  const { rows } = await db.query<ReportRow>(
     `select r.id, a.handle || '/' || a.slug as agent, a.state, r.version, r.reason, r.text, r.email, r.run_id, s.token as shared,
-       r.created_at, r.resolved_at, r.note
+       r.created_at, r.resolved_at, r.note, ${microsOf("r.created_at")} as "createdMicros"
      from reports r join agents a on a.id = r.agent_id left join run_shares s on s.run_id = r.run_id
-     ${all ? "" : "where r.resolved_at is null"} order by r.created_at desc, r.id limit $1`,
-    [limit],
+     where ${followsPlace(1, { at: "r.created_at", id: "r.id" })} ${all ? "" : "and r.resolved_at is null"}
+     order by r.created_at desc, r.id limit $3`,
+    [...placeValues(after), limit + 1],
   );
-  return rows;
+  const { page, cursor } = pageOf(rows, limit);
+  return { reports: page.map(({ createdMicros: _, ...report }) => report), cursor };
 }
 
 export const countedMax = 99;
@@ -28,7 +31,16 @@ export async function countOpenReports(db: Queryable): Promise<number> {
 interface ListOptions {
   readonly all: boolean;
   readonly limit: number;
+  /** Where the page before ends; the first page when left out. */
+  readonly after?: Place | undefined;
 }
+
+export interface ReportsPage {
+  readonly reports: readonly Report[];
+  readonly cursor: string | null;
+}
+
+type ReportRow = Report & Place;
 
 export interface Report {
   readonly id: string;

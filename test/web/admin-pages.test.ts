@@ -228,6 +228,49 @@ describe("the operators' pages", () => {
     expect(html).not.toContain('<span class="vh"> open</span>');
   });
 
+  test("show every report, page by page, and lead back to the page where one was resolved", async ({ market, ada }) => {
+    const { db } = market.context;
+    const { agent } = await seedMarket(market.context);
+    const { id: newest } = await reportAgent(market.context, agent.address, {
+      address: "10.8.8.7",
+      said: { reason: "other", text: "report-0-" },
+    });
+    await db.query(
+      `insert into reports (id, agent_id, version, reason, text, created_at)
+       select 'rpt_paged' || n, agent_id, version, reason, 'report-' || n || '-', created_at - n * interval '1 minute'
+       from reports, generate_series(1, 101) n where id = $1`,
+      [newest],
+    );
+    const seen = (html: string) => [...html.matchAll(/report-(\d+)-/g)].map(([, n]) => Number(n));
+    const next = ({ html }: Page) => {
+      const [, href] = /href="([^"]*cursor=[^"]*)"[^>]*>Next/.exec(html) ?? [];
+      return href?.replaceAll("&amp;", "&");
+    };
+    const first = await ada.get("/admin/reports");
+    const second = await ada.get(next(first)!);
+    const third = await ada.get(next(second)!);
+    expect([first, second, third].flatMap(({ html }) => seen(html))).toEqual(Array.from({ length: 102 }, (_, n) => n));
+    expect(next(third)).toBeUndefined();
+    const form = allFormsIn(second.html).find(({ fields }) => fields.id === "rpt_paged60")!;
+    const resolved = await ada.post("/admin/reports", form.fields);
+    expect(resolved.to).toBe(`${next(first)}&done=resolved`);
+    const after = await ada.get(resolved.to!);
+    expect([after.html.includes("The report is resolved."), seen(after.html).slice(0, 11)]).toEqual([
+      true,
+      [50, 51, 52, 53, 54, 55, 56, 57, 58, 59, 61],
+    ]);
+    const again = await ada.post("/admin/reports", form.fields);
+    expect([again.status, seen(again.html)[0]]).toEqual([409, 50]);
+    const all = await ada.get("/admin/reports?all=true");
+    const [ofAll] = allFormsIn(all.html).filter(({ fields }) => fields.id === newest);
+    expect((await ada.post("/admin/reports", ofAll!.fields)).to).toBe("/admin/reports?all=true&done=resolved");
+    expect((await ada.get("/admin/reports?cursor=none")).status).toBe(400);
+    await db.query(
+      "update reports set resolved_at = now() where agent_id = (select agent_id from reports where id = $1)",
+      [newest],
+    );
+  });
+
   test("show what a report on a shared run is about, and end its link; who shared it is told why", async ({
     market,
     ada,

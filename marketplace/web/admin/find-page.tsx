@@ -32,7 +32,7 @@ export function findPage(needs: FindNeeds): Page {
         <>
           <SearchForm id={id} refusal={refused} />
           {found && <Answer found={found} id={id} refusal={refusal} />}
-          {!found && <Overview reports={await listReports(db, { all: false, limit: 10 })} />}
+          {!found && <Overview reports={(await listReports(db, { all: false, limit: 10 })).reports} />}
           {!found && (await latestOf(db))}
         </>
       ),
