@@ -1,3 +1,4 @@
+import { toSafeNumber } from "../../shared/amounts.ts";
 import { ApiError } from "../../shared/errors.ts";
 import type { Queryable } from "../../shared/postgres.ts";
 import type { AgentId } from "../ids.ts";
@@ -13,4 +14,14 @@ export async function setModelBudget(db: Queryable, agentId: AgentId, creditsPer
     });
   }
   await db.query("update agents set model_credits_per_day = $2 where id = $1", [agentId, creditsPerDay]);
+}
+
+/** What its creator set; null where the operator's default holds. */
+export async function readOwnBudget(db: Queryable, agentId: AgentId): Promise<number | null> {
+  const { rows } = await db.query<{ own: bigint | null }>(
+    "select model_credits_per_day as own from agents where id = $1",
+    [agentId],
+  );
+  const own = rows[0]?.own ?? null;
+  return own === null ? null : toSafeNumber(own);
 }

@@ -7,6 +7,7 @@ import { marketTest } from "../../support/fixtures.ts";
 import type { Market, TestMarketplace } from "../../support/marketplace.ts";
 import { echoAgent } from "../../support/marketplace.ts";
 import { newPerson, type Person } from "./person.ts";
+import { allFormsIn } from "./posted-form.ts";
 
 const test = marketTest({}, { price: 5 });
 
@@ -167,6 +168,30 @@ describe("the pages of a creator's figures", () => {
       agent.agentId,
     ]);
     expect(rows).toEqual([{ model_credits_per_day: 70n }]);
+  });
+
+  test("leave the operator's budget what it is where the form is saved as it was shown", async ({ market }) => {
+    const { person, agent } = await creator(market);
+    const path = "/figures/poster";
+    const formNow = async () => {
+      const { html } = await person.get(path);
+      return allFormsIn(html).find(({ fields }) => fields.act === "budget")!.fields;
+    };
+    const own = async () => {
+      const asked = "select model_credits_per_day::integer as own from agents where id = $1";
+      return (await market.context.db.query(asked, [agent.agentId])).rows[0].own;
+    };
+    expect((await person.get(path)).html).toContain("what the operator says, 1,000 credits now");
+    const opened = await formNow();
+    expect((await person.post(path, opened)).location).toBe(`${path}?done=budget`);
+    expect([opened.credits_per_day, await own()]).toEqual(["", null]);
+    await person.post(path, { ...opened, credits_per_day: "1000" });
+    expect([await own(), (await formNow()).credits_per_day]).toEqual([1_000, "1000"]);
+    // The other tab still shows that the operator's holds.
+    await person.post(path, opened);
+    expect(await own()).toBe(1_000);
+    await person.post(path, { ...(await formNow()), credits_per_day: "" });
+    expect(await own()).toBeNull();
   });
 
   test("take a picture down and show it again; another's picture is not there", async ({ market }) => {

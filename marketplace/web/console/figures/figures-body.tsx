@@ -13,7 +13,7 @@ import type { Refusal } from "../refusal.ts";
 import { Failures } from "./failures.tsx";
 import { ModelCosts } from "./model-costs.tsx";
 
-export function FiguresBody({ agent, figures, days, model, refusal }: BodyProps) {
+export function FiguresBody({ agent, figures, days, model, ownBudget, refusal }: BodyProps) {
   return (
     <>
       <Sums figures={figures} days={days} />
@@ -28,7 +28,7 @@ export function FiguresBody({ agent, figures, days, model, refusal }: BodyProps)
           lines={figures.payers.map(({ payer, runs }) => ({ name: payerName(payer), value: runs }))}
         />
       </div>
-      <ModelCosts agent={agent} model={model} refusal={refusal} />
+      <ModelCosts agent={agent} model={model} ownBudget={ownBudget} refusal={refusal} />
     </>
   );
 }
@@ -38,6 +38,7 @@ interface BodyProps {
   readonly figures: CreatorFigures;
   readonly days: number;
   readonly model: ModelState | null;
+  readonly ownBudget: number | null;
   readonly refusal: Refusal | undefined;
 }
 

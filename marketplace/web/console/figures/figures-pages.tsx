@@ -6,12 +6,13 @@ import type { Database } from "../../../../shared/postgres.ts";
 import { findOwnAgent, listOwnAgents } from "../../../agents/creator-agents.ts";
 import { figuresQuery, readCreatorFigures } from "../../../agents/creator-figures.ts";
 import { type OwnModelNeeds, ownModelState } from "../../../agents/own-model-state.ts";
-import { setModelBudget } from "../../../models/budget.ts";
+import { readOwnBudget, setModelBudget } from "../../../models/budget.ts";
 import { readQuery } from "../../../query.ts";
 import { readExamples, removeExample } from "../../../runs/agent-examples.ts";
 import type { Page } from "../../page.ts";
 import { consolePage, done } from "../console-page.tsx";
 import { wholeNumber } from "../refusal.ts";
+import { isTouched } from "../seen.tsx";
 import { FiguresBody } from "./figures-body.tsx";
 import { FiguresFrame } from "./figures-frame.tsx";
 import { ShownExamples } from "./shown-examples.tsx";
@@ -66,10 +67,11 @@ export function agentFiguresPage(needs: OwnModelNeeds & { readonly db: Database 
       show: async ({ account, params, query }, refusal) => {
         const { days } = readQuery(figuresQuery, { days: query.get("days") ?? "" });
         const agent = await findOwnAgent(db, account.id, params.slug ?? "");
-        const [agents, figures, model, examples] = await Promise.all([
+        const [agents, figures, model, ownBudget, examples] = await Promise.all([
           listOwnAgents(db, account.id),
           readCreatorFigures(db, agent.id, days),
           ownModelState(needs, agent),
+          readOwnBudget(db, agent.id),
           readExamples(db, agent.id),
         ]);
         return {
@@ -87,7 +89,7 @@ export function agentFiguresPage(needs: OwnModelNeeds & { readonly db: Database 
           ),
           body: (
             <FiguresFrame agent={agent} agents={agents} tab="figures">
-              <FiguresBody agent={agent} figures={figures} days={days} model={model} refusal={refusal} />
+              <FiguresBody {...{ agent, figures, days, model, ownBudget, refusal }} />
               <ShownExamples agent={agent} examples={examples} />
             </FiguresFrame>
           ),
@@ -96,7 +98,9 @@ export function agentFiguresPage(needs: OwnModelNeeds & { readonly db: Database 
       acts: {
         budget: async ({ account, params }, form) => {
           const agent = await findOwnAgent(db, account.id, params.slug ?? "");
-          await setModelBudget(db, agent.id, wholeNumber(form, "credits_per_day") ?? null);
+          if (isTouched(form, "credits_per_day")) {
+            await setModelBudget(db, agent.id, wholeNumber(form, "credits_per_day") ?? null);
+          }
           return done(`/figures/${agent.slug}`, "budget");
         },
         "no-example": async ({ account, params }, form) => {

@@ -11,9 +11,10 @@ import type { ModelState } from "../../../models/model-funds.ts";
 import { ActField } from "../act-field.tsx";
 import type { Refusal } from "../refusal.ts";
 import { RefusedNote } from "../refused-note.tsx";
+import { Seen } from "../seen.tsx";
 
 /** Who is charged for the agent's model, how much today, and at most how much. */
-export function ModelCosts({ agent, model, refusal }: ModelCostsProps) {
+export function ModelCosts({ agent, model, ownBudget, refusal }: ModelCostsProps) {
   if (!model) {
     return (
       <Card id="model" title="Model costs">
@@ -51,25 +52,7 @@ export function ModelCosts({ agent, model, refusal }: ModelCostsProps) {
           ]}
         />
       </Card>
-      <Card id="budget" title="Daily budget" bare>
-        <form class="card-body stack" method="post" action={`/figures/${agent.slug}`}>
-          <ActField value="budget" />
-          <RefusedNote refusal={refusal} fields={["credits_per_day"]} />
-          <TextField
-            id="credits_per_day"
-            name="credits_per_day"
-            label="At most a day"
-            note="credits"
-            inputMode="numeric"
-            help="When it is spent, buyers are answered 503 until 00:00 UTC and are not charged. Empty: what the operator says."
-            value={refusal?.value("credits_per_day") ?? String(most)}
-            error={refusal?.at("credits_per_day")}
-          />
-          <div class="row">
-            <Button>Save</Button>
-          </div>
-        </form>
-      </Card>
+      <BudgetCard slug={agent.slug} most={most} own={ownBudget} refusal={refusal} />
     </div>
   );
 }
@@ -77,5 +60,42 @@ export function ModelCosts({ agent, model, refusal }: ModelCostsProps) {
 interface ModelCostsProps {
   readonly agent: OwnAgent;
   readonly model: ModelState | null;
+  readonly ownBudget: number | null;
+  readonly refusal: Refusal | undefined;
+}
+
+function BudgetCard({ slug, most, own, refusal: given }: BudgetCardProps) {
+  const refusal = given?.act === "budget" ? given : undefined;
+  const shown = own === null ? "" : String(own);
+  return (
+    <Card id="budget" title="Daily budget" bare>
+      <form class="card-body stack" method="post" action={`/figures/${slug}`}>
+        <ActField value="budget" />
+        <RefusedNote refusal={refusal} fields={["credits_per_day"]} />
+        <Seen values={{ credits_per_day: shown }} refusal={refusal} />
+        <TextField
+          id="credits_per_day"
+          name="credits_per_day"
+          label="At most a day"
+          note="credits"
+          inputMode="numeric"
+          help={`When it is spent, buyers are answered 503 until 00:00 UTC and are not charged. Empty: what the operator says${own === null ? `, ${creditsOf(most)} now` : ""}.`}
+          placeholder={own === null ? String(most) : undefined}
+          value={refusal?.value("credits_per_day") ?? shown}
+          error={refusal?.at("credits_per_day")}
+        />
+        <div class="row">
+          <Button>Save</Button>
+        </div>
+      </form>
+    </Card>
+  );
+}
+
+interface BudgetCardProps {
+  readonly slug: string;
+  readonly most: number;
+  /** Null: the operator's default holds. */
+  readonly own: number | null;
   readonly refusal: Refusal | undefined;
 }
