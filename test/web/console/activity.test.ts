@@ -194,6 +194,20 @@ describe("the pages of a creator's figures", () => {
     expect(await own()).toBeNull();
   });
 
+  test("say beside the examples why one was not taken off", async ({ market }) => {
+    const person = await buyer(market);
+    const account = await accountByHandle(market.context.db, person.handle);
+    const { address } = await publishAgent(market.context, account, "often", echoAgent);
+    const asked = { agent: address, input: { text: "shown" } };
+    const { run_id: run } = (await person.browser.post("/api/account/run", asked)).body;
+    await person.browser.put(`/api/account/runs/${run}/example`, {});
+    await market.context.db.query("select count_calls($1, 60, 60)", [`changes:${account.id}`]);
+    const refused = await person.post("/figures/often", { act: "no-example", run });
+    expect(refused.status).toBe(429);
+    const [examples = ""] = /<section[^>]* aria-labelledby="examples-title".*?<\/section>/s.exec(refused.html) ?? [];
+    expect(examples).toContain("No more than 60 requests a minute.");
+  });
+
   test("take a picture down and show it again; another's picture is not there", async ({ market }) => {
     const { person, account, agent } = await creator(market);
     const other = await creator(market);

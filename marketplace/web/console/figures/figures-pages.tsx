@@ -90,7 +90,7 @@ export function agentFiguresPage(needs: OwnModelNeeds & { readonly db: Database 
           body: (
             <FiguresFrame agent={agent} agents={agents} tab="figures">
               <FiguresBody {...{ agent, figures, days, model, ownBudget, refusal }} />
-              <ShownExamples agent={agent} examples={examples} />
+              <ShownExamples agent={agent} examples={examples} refusal={refusal} />
             </FiguresFrame>
           ),
         };

@@ -4,9 +4,11 @@ import { Time } from "../../../../shared/page/time.tsx";
 import type { OwnAgent } from "../../../agents/creator-agents.ts";
 import type { AgentExample } from "../../../runs/agent-examples.ts";
 import { ActField } from "../act-field.tsx";
+import type { Refusal } from "../refusal.ts";
+import { RefusedNote } from "../refused-note.tsx";
 
 /** The creator's runs that stand on the agent's page: a run's own page is gone long before its example is. */
-export function ShownExamples({ agent, examples }: { agent: OwnAgent; examples: readonly AgentExample[] }) {
+export function ShownExamples({ agent, examples, refusal }: ShownExamplesProps) {
   if (examples.length === 0) return null;
   return (
     <section class="card" aria-labelledby="examples-title">
@@ -16,6 +18,7 @@ export function ShownExamples({ agent, examples }: { agent: OwnAgent; examples: 
           As buyers see them
         </a>
       </div>
+      <RefusedNote refusal={refusal?.act === "no-example" ? refusal : undefined} />
       <ul>
         {examples.map((example) => (
           <Example slug={agent.slug} example={example} />
@@ -23,6 +26,12 @@ export function ShownExamples({ agent, examples }: { agent: OwnAgent; examples: 
       </ul>
     </section>
   );
+}
+
+interface ShownExamplesProps {
+  readonly agent: OwnAgent;
+  readonly examples: readonly AgentExample[];
+  readonly refusal: Refusal | undefined;
 }
 
 function Example({ slug, example: { runId, version, input, ranAt } }: { slug: string; example: AgentExample }) {
