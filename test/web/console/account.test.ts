@@ -131,6 +131,7 @@ describe("closing an account", () => {
     const { token } = (await person.browser.post("/api/account/keys", { name: "server" })).body;
     await publishAgent(market.context, account, "mine", echoAgent);
     await person.post("/build", { act: "start", connector: "llm" });
+    expect((await person.get("/settings/closed")).location).toBe(path);
     const page = await person.get(`${path}/close`);
     expect(page.html).toContain("50 credits and 0 earned are lost");
     expect(page.html).toContain("1 agent goes");

@@ -41,31 +41,33 @@ export function closeAccountPage({ db }: { readonly db: Database }): Page {
 
 const closedPath = "/settings/closed";
 
-/** Shown after closing, to a visitor whose session has ended with the account. */
+/** Shown after closing, to a visitor whose session has ended with the account; not to who is signed in. */
 export function accountClosedPage(): Page {
   return {
     path: closedPath,
     scriptBytesMax: 4_096,
     isPrivate: true,
-    show: () => ({
-      title: "The account is closed",
-      isPrivate: true,
-      headers: { "cache-control": "no-store" },
-      body: (
-        <div class="sign">
-          <div class="sign-box">
-            <h1>The account is closed</h1>
-            <p class="dim">
-              Its keys answer 401 and its agents are gone. You are signed out everywhere. Paying per call by wallet
-              needs no account and still works.
-            </p>
-            <ButtonLink href="/">To the first page</ButtonLink>
-          </div>
-        </div>
-      ),
-    }),
+    show: ({ viewer }) => (viewer ? { redirect: "/settings/account" } : closedView),
   };
 }
+
+const closedView = {
+  title: "The account is closed",
+  isPrivate: true,
+  headers: { "cache-control": "no-store" },
+  body: (
+    <div class="sign">
+      <div class="sign-box">
+        <h1>The account is closed</h1>
+        <p class="dim">
+          Its keys answer 401 and its agents are gone. You are signed out everywhere. Paying per call by wallet needs no
+          account and still works.
+        </p>
+        <ButtonLink href="/">To the first page</ButtonLink>
+      </div>
+    </div>
+  ),
+} as const;
 
 function Asked({ handle, closing, refusal }: AskedProps) {
   const left = closing.credits + closing.earned;
