@@ -1,5 +1,7 @@
 import { privateKeyToAccount } from "viem/accounts";
 import { describe, expect } from "vitest";
+import { accountByHandle } from "../../../marketplace/accounts/create.ts";
+import { publishAgent } from "../../../marketplace/agents/publish.ts";
 import { credits } from "../../../marketplace/credits/amount.ts";
 import { grant } from "../../../marketplace/credits/ledger.ts";
 import type { AccountId } from "../../../marketplace/ids.ts";
@@ -175,6 +177,14 @@ describe("the wallets page without JavaScript", () => {
     const question = await person.get(`${at}/${id}/remove`);
     expect(question.html).toContain("Your agent can no longer be paid on Base Sepolia. No wallet is left then");
     expect((await person.post(`${at}/${id}/remove`, { act: "remove" })).location).toBe(`${at}?done=removed`);
+  });
+
+  test("counts every agent that is paid to the wallets", async ({ market }) => {
+    const person = await newPerson(market);
+    const account = await accountByHandle(market.context.db, person.handle);
+    for (let n = 0; n < 101; n += 1) await publishAgent(market.context, account, `paid-${n}`, echoAgent);
+    await proposed(person);
+    expect((await person.get(at)).html).toContain(" and 91 more.");
   });
 
   test("shows nobody another's wallet, nor lets them touch it", async ({ market }) => {
