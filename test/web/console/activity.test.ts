@@ -231,4 +231,21 @@ describe("the pages of a creator's figures", () => {
     expect(await file()).toBe(200);
     expect((await person.post(path, { act: "hide", name: "../x" })).status).toBe(404);
   });
+
+  test("lead back to the page of pictures where one was hidden, or was not", async ({ market }) => {
+    const { person, account, agent } = await creator(market);
+    for (let n = 0; n < 25; n += 1) {
+      const bytes = Buffer.from(`<svg xmlns="http://www.w3.org/2000/svg" width="${n + 1}" height="${Date.now()}"/>`);
+      await market.context.tools.files.keep({ bytes, kind: "svg", ownerId: account.id, agentId: agent.agentId });
+    }
+    const path = "/figures/poster/images";
+    const second = await person.get(`${path}?offset=24`);
+    const { fields } = allFormsIn(second.html).find(({ fields }) => fields.act === "hide")!;
+    const hidden = await person.post(path, fields);
+    expect(hidden.location).toBe(`${path}?offset=24&done=hidden`);
+    expect((await person.get(hidden.location ?? "")).html).toContain("25 to 25");
+    await market.context.db.query("select count_calls($1, 60, 60)", [`changes:${account.id}`]);
+    const refused = await person.post(path, { ...fields, act: "show" });
+    expect([refused.status, refused.html.includes("25 to 25")]).toEqual([429, true]);
+  });
 });

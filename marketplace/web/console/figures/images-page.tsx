@@ -33,7 +33,7 @@ export function imagesPage({ db, tools }: { readonly db: Database; readonly tool
       },
       show: async ({ account, params, query }, refusal) => {
         const agent = await findOwnAgent(db, account.id, params.slug ?? "");
-        const { offset } = readQuery(placeShape, { offset: query.get("offset") ?? "" });
+        const { offset } = readQuery(placeShape, { offset: (refusal?.form ?? query).get("offset") ?? "" });
         const [agents, files] = await Promise.all([
           listOwnAgents(db, account.id),
           tools.files.list(account.id, { limit: imagesPerPage + 1, offset, agent: agent.slug }),
