@@ -262,6 +262,19 @@ describe("what a stranger or a script could want of the editor", () => {
     expect((await person.get(copy.location ?? "")).html).toContain("Secrets that were set before are not in it");
   });
 
+  test("a copy says that it has none of the former secrets also where the draft is gone meanwhile", async ({
+    market,
+  }) => {
+    const { person, path } = await begun(market, "http-api");
+    const typed = { secret_name: "token", secret_value: "SECRET-MARK-12345678" };
+    const { html } = await person.post(path, { ...(await formAt(person, path)), ...typed, do: "save" });
+    const open = formIn(html, "build");
+    await person.post(path, { act: "discard", revision: open.revision ?? "" });
+    expect((await person.get(path)).status).toBe(404);
+    const copy = await person.post(path, { ...open, do: "copy" });
+    expect((await person.get(copy.location ?? "")).html).toContain("Secrets that were set before are not in it");
+  });
+
   test("whatever is written stays text, wherever it is shown", async ({ market }) => {
     const { person, path } = await begun(market);
     const evil = `"><script>alert(1)</script>`;

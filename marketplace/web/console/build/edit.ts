@@ -22,6 +22,7 @@ import {
   inNewOrder,
   lostSecretIn,
   refusedSecretIn,
+  secretNamesIn,
 } from "./form-draft.ts";
 import { previewFields } from "./shown-draft.ts";
 
@@ -36,7 +37,7 @@ export async function edit(
   const revision = (pressed === "over" && form.get("over")) || (form.get("revision") ?? "");
   const written = { ...writtenIn(form, pressed), revision };
   const refusedSecret = refusedSecretIn(form);
-  if (pressed === "copy" && !refusedSecret) return copied(needs, owner, slug, written);
+  if (pressed === "copy" && !refusedSecret) return copied(needs, owner, { slug, written, shown: secretNamesIn(form) });
   const kept = await readDraft(needs, owner, slug);
   const tried: Tried = { values: inputOfForm(previewFields(written.definition), form) };
   const before: Before = { tried, formerRules: written.formerRules };
@@ -104,12 +105,19 @@ function conflicting(owner: Account, saved: Draft, written: Written & { revision
 }
 
 /** Secrets that were kept before stay with the draft that they were typed for. */
-async function copied(needs: EditorNeeds, owner: Account, slug: string, written: Written): Promise<Redirect> {
+async function copied(needs: EditorNeeds, owner: Account, { slug, written, shown }: Copied): Promise<Redirect> {
   const copy = await keepAsCopy(needs, owner, slug, written);
-  // What it is a copy of may be gone by now.
+  // What it is a copy of may be gone by now, but not from the form.
   const { secretNames } = await readDraft(needs, owner, slug).catch(() => ({ secretNames: [] }));
-  const isBare = secretNames.some((name) => written.secrets[name] === undefined);
+  const isBare = [...secretNames, ...shown].some((name) => written.secrets[name] === undefined);
   return done(`/build/${copy}`, isBare ? "copied-bare" : "copied");
+}
+
+interface Copied {
+  readonly slug: string;
+  readonly written: Written;
+  /** The names of the secrets that were set when the form was shown. */
+  readonly shown: readonly string[];
 }
 
 async function publish(needs: EditorNeeds, owner: Account, draft: Draft, before: Before): Promise<Redirect | Edited> {

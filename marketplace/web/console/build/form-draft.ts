@@ -138,6 +138,11 @@ function secretsIn(form: URLSearchParams): DraftSecrets {
   return secrets;
 }
 
+/** Those that were set when the form was shown: each has a box there. */
+export function secretNamesIn(form: URLSearchParams): string[] {
+  return [...form.keys()].flatMap((key) => (key.startsWith("k.") ? [key.slice(2)] : []));
+}
+
 /** The new secret in the form, where it cannot be kept under its name: all else that was written is kept. */
 export function refusedSecretIn(form: URLSearchParams): RefusedSecret | undefined {
   const name = newSecretName(form);
