@@ -15,12 +15,13 @@ import { closeOverdueSideEffects, deleteOldRuns, recoverLostRuns } from "./runs/
 
 /** Everything that runs in the background. Every copy of the service runs all of it, and the copies share the work. */
 function jobsOf(context: Context): readonly MarketplaceJob[] {
-  const { db, leases, reservations, config, tools, signIn, refusedCalls } = context;
+  const { db, leases, modelFunds, reservations, config, tools, signIn, refusedCalls } = context;
   const leaseEveryMs = config.runLeaseMs / 4;
   const minuteMs = 60_000;
   return [
     { name: "extend leases of runs", everyMs: leaseEveryMs, run: () => leases.extend(), keepsAlive: true },
     { name: "extend reservations", everyMs: leaseEveryMs, run: () => reservations.extend(), keepsAlive: true },
+    { name: "end claims for models", everyMs: 5_000, run: () => modelFunds.endLeft(), keepsAlive: true },
     { name: "recover lost runs", everyMs: leaseEveryMs, run: () => recoverLostRuns(context) },
     { name: "close overdue effects", everyMs: leaseEveryMs, run: () => closeOverdueSideEffects(context) },
     { name: "record chain fees", everyMs: 3_000, run: () => recordFees(db, tools.hedera) },

@@ -124,7 +124,8 @@ const noModel = "model as (select 0::bigint as paid)";
 
 /**
  * Ends a run that failed and gives the buyer everything back; what its model cost stays with the creator if it was
- * borne. Leaves a run alone that has begun something that cannot be taken back: its `state` stays `running`, for the recovery
+ * borne. Where that is not said, the claim stays open: the process that made the call ends it (`ModelFunds.end`), and if that has
+ * died it counts as borne (0034). Leaves a run alone that has begun something that cannot be taken back: its `state` stays `running`, for the recovery
  * to end. With `onlyIfLapsed` also as long as its lease is kept.
  */
 export async function release(db: Database, run: Released): Promise<Resolved> {
@@ -180,7 +181,7 @@ async function releaseNow(db: Queryable, run: Released): Promise<bigint | undefi
         from done where price_credits > 0
       )
       select credits_remaining from done`,
-    values: [run.id, run.state, run.error, run.onlyIfLapsed ?? false, run.modelBorne ?? true, run.mayRepeat ?? false],
+    values: [run.id, run.state, run.error, run.onlyIfLapsed ?? false, run.modelBorne ?? null, run.mayRepeat ?? false],
   });
   return rows[0]?.credits_remaining;
 }
@@ -249,7 +250,7 @@ export interface Released {
   /** For the buyer to read. */
   readonly error: string;
   readonly onlyIfLapsed?: boolean;
-  /** False when the model it claimed was certainly not called, or refused. */
+  /** False when the model it claimed was certainly not called, or refused; undefined where only the process that ran it knows. */
   readonly modelBorne?: boolean;
   /** The request's name is free again: the same may be asked anew. */
   readonly mayRepeat?: boolean;

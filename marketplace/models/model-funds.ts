@@ -34,6 +34,8 @@ export class ModelFunds {
   readonly #end: (ended: Ended) => Promise<boolean>;
   readonly #budgetOf: (agentId: AgentId) => Promise<ModelBudget | undefined>;
   readonly #needs: Needs;
+  /** Claims whose end could not be written. */
+  readonly #unended = new Map<RunId, Ended>();
   /** Agents whose last claim was refused: their next claim is preceded by a read, which locks and writes nothing. */
   readonly #refused = new Set<AgentId>();
   /** What was last read of agents whose price is asked for, the one read longest ago first. */
@@ -87,7 +89,7 @@ export class ModelFunds {
     if (stillShort) throw this.#refusal(agent, stillShort);
     const outcome = await this.#claim({ ...claim, agentId: agent.id, cost }).catch(async (error: unknown) => {
       // It may have been written and its answer lost.
-      await this.#endOrTell({ runId: claim.runId, borne: false });
+      await this.#endOrKeep({ runId: claim.runId, borne: false });
       throw error;
     });
     if (outcome === "insufficient" || outcome === "over_cap") return outcome;
@@ -133,14 +135,31 @@ export class ModelFunds {
     );
   }
 
-  /** Ends a claim that no statement of the ledger ends. Until it is written the call counts as borne. */
+  /** Ends a claim that no statement of the ledger ends; where the database is away, by `endLeft`. */
   async end(runId: RunId, charge: ModelCharge | undefined): Promise<void> {
-    if (charge) await this.#endOrTell({ runId, borne: charge.borne });
+    if (charge) await this.#endOrKeep({ runId, borne: charge.borne });
   }
 
-  async #endOrTell(ended: Ended): Promise<void> {
+  /**
+   * Ends the claims whose end could not be written, to be called every few seconds (jobs.ts). Only this process knows whether their
+   * models answered: a claim that nobody ends within fifteen minutes counts as borne (0034), since the provider may charge for it.
+   */
+  async endLeft(): Promise<void> {
+    const left = [...this.#unended.values()];
+    await Promise.all(
+      left.map(async (ended) => {
+        await this.#end(ended);
+        this.#unended.delete(ended.runId);
+      }),
+    );
+  }
+
+  async #endOrKeep(ended: Ended): Promise<void> {
     const { runId } = ended;
-    await this.#end(ended).catch((error) => this.#needs.events.claimNotEnded({ runId, error }));
+    await this.#end(ended).catch((error) => {
+      this.#unended.set(runId, ended);
+      this.#needs.events.claimNotEnded({ runId, error });
+    });
   }
 
   /**

@@ -220,6 +220,7 @@ async function finishRun(
   { runId, modelCharge }: Started,
   prepared: PreparedRun,
 ): Promise<RunResult> {
+  let endedHere = false;
   try {
     const outcome = await executeRun(context, { runId, prepared, buyerId: buyer.accountId, modelCharge });
     if (!outcome.success && outcome.unknown) return await unresolved(context, buyer, runId, outcome.error);
@@ -227,12 +228,15 @@ async function finishRun(
       await context.modelFunds.noteUnpaid(runId, prepared.runnable, modelBuyerOf(buyer));
     }
     const resolved = await resolve(context, { runId, modelCharge }, prepared, outcome);
+    endedHere = resolved.endedHere;
     // The time limit came while it was written down what cannot be taken back.
     if (resolved.state === "running") return await unresolved(context, buyer, runId, unknownText);
     context.events.runEnded({ runId, agent: prepared.runnable.address, state: resolved.state });
     return resultOf(runId, prepared, outcome, resolved);
   } finally {
     context.leases.end(runId);
+    // The recovery does not know what became of the call of the model.
+    if (!endedHere) await context.modelFunds.end(runId, modelCharge);
     await context.reservations.end(runId);
   }
 }

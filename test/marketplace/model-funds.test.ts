@@ -416,6 +416,48 @@ test("a claim whose answer was lost on its way from the database costs the creat
   }
 });
 
+test("what a model did while the database was away is borne or not as it was, though another copy ends the run meanwhile", async ({
+  market,
+}) => {
+  const { db } = market.context;
+  const proxy = await startCutProxy(market.databaseUrl);
+  const { host } = new URL(proxy.url);
+  const databaseUrl = Object.assign(new URL(market.databaseUrl), { host }).href;
+  const far = await startMarketplace({ databaseUrl, model, env });
+  try {
+    for (const [price, fault, left] of [
+      [10, { status: 500 }, 10],
+      [10, { truncate: true }, 9],
+      [0, { status: 500 }, 10],
+      [0, { truncate: true }, 9],
+    ] as const) {
+      const seeded = await creator(market, 10, price);
+      const { address, agentId } = seeded.agent;
+      const before = model.asked();
+      model.injectFault({ ...fault, delayMs: 1_000 });
+      const asked = price === 0 ? anonymously(market, address, 0, far.url) : run(far, seeded.key, address);
+      await until(() => model.asked() > before);
+      proxy.behave(() => "cut");
+      proxy.cut();
+      await new Promise((resolve) => setTimeout(resolve, 1_500));
+      await db.query("update runs set lease_until = now() - interval '1 s' where agent_id = $1", [agentId]);
+      await until(async () => {
+        const { rows } = await db.query("select from runs where agent_id = $1 and state = 'lost'", [agentId]);
+        return rows.length === 1;
+      });
+      expect(await balanceOf(market, seeded.key)).toMatchObject({ credits: 1_000, held_credits: 0 });
+      proxy.behave(() => "pass");
+      await asked;
+      const open = "select from model_claims where agent_id = $1 and not borne";
+      await until(async () => (await db.query(open, [agentId])).rows.length === 0);
+      expect({ price, fault, left: await leftOf(market, seeded) }).toEqual({ price, fault, left });
+    }
+  } finally {
+    await far.stop();
+    await proxy.stop();
+  }
+});
+
 test("a day that is over is closed: what was borne is spent, the rest is back", async ({ market }) => {
   const seeded = await creator(market, 40, 0);
   await times(7, (n) => anonymously(market, seeded.agent.address, n));
