@@ -2,12 +2,16 @@ import type { Queryable } from "../../shared/postgres.ts";
 import type { AgentId, RunId } from "../ids.ts";
 import type { Outcome } from "./execute.ts";
 
-/** Starts a run that no account pays with credits: the row says what ran, and its lease that it is still running. */
+/**
+ * Starts a run that no account pays with credits, or goes on with one whose process died: the row says what ran, and its lease that it
+ * is still running.
+ */
 export async function openRun(db: Queryable, run: UnchargedRun): Promise<void> {
   await db.query({
     name: "open uncharged run",
     text: `insert into runs (id, rail, agent_id, agent_version, price_credits, state, lease_until)
-           values ($1, 'per_call', $2, $3, $4, 'running', now() + $5::integer * interval '1 ms')`,
+           values ($1, 'per_call', $2, $3, $4, 'running', now() + $5::integer * interval '1 ms')
+           on conflict (id) do update set lease_until = excluded.lease_until where runs.state = 'running'`,
     values: [run.id, run.agentId, run.agentVersion, run.priceCredits, run.leaseMs],
   });
 }

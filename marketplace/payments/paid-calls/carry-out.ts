@@ -15,6 +15,7 @@ import { type PrecheckNeeds, precheck } from "../../runs/precheck.ts";
 import type { PreparedRun } from "../../runs/prepare.ts";
 import { openRun, type WhatRuns } from "../../runs/record.ts";
 import type { PaidCallId } from "../payment-payload.ts";
+import { effectKeyOf } from "./paid-call.ts";
 import type { CreditPurchase, PaidWork } from "./redemption.ts";
 
 /**
@@ -79,11 +80,6 @@ export function endReservation(
   lapseMs: number,
 ): Promise<void> {
   return reservations.end(effectKeyOf(id), { lapseMs });
-}
-
-/** What names the effect: a payment buys one, however many runs it takes. */
-export function effectKeyOf({ network, key }: PaidCallId): string {
-  return `${network}/${key}`;
 }
 
 async function runPaid(context: CarryOutNeeds, prepared: PreparedRun, call: Carried): Promise<Outcome> {

@@ -4,6 +4,11 @@ import type { RunId } from "../../ids.ts";
 import type { PaidCallId, PaymentPayload, SettleRequirements } from "../payment-payload.ts";
 import type { Actor } from "./states.ts";
 
+/** What names the effect: a payment buys one, however many runs it takes. */
+export function effectKeyOf({ network, key }: PaidCallId): string {
+  return `${network}/${key}`;
+}
+
 /** The right to work on a call, and how far it was when it was taken. */
 export interface LeasedCall extends Progress {
   readonly id: PaidCallId;

@@ -13,8 +13,8 @@ import { payloadProblem } from "../proof-shape.ts";
 import { isPaying, requirementsFor, requirementsPaying } from "../quotes/payment-requirements.ts";
 import { claimSettled, holderOf, namedRequirements } from "./authority.ts";
 import { asBought } from "./bought-input.ts";
-import { agentIn, effectKeyOf } from "./carry-out.ts";
-import type { LeasedCall, PaidCall } from "./paid-call.ts";
+import { agentIn } from "./carry-out.ts";
+import { effectKeyOf, type LeasedCall, type PaidCall } from "./paid-call.ts";
 import { delivered, type ProcessNeeds, processCall, spent } from "./process.ts";
 import {
   type Asked,

@@ -9,7 +9,7 @@ import { endDebt } from "../debts.ts";
 import type { PaidCallId } from "../payment-payload.ts";
 import { beginCalls, concludeCalls, type EndedCall, type KeptResult, keepResults } from "./batched-writes.ts";
 import { LeavingResults } from "./leaving-results.ts";
-import type { AbandonedCall, LeasedCall, NewPaidCall, PaidCall } from "./paid-call.ts";
+import { type AbandonedCall, effectKeyOf, type LeasedCall, type NewPaidCall, type PaidCall } from "./paid-call.ts";
 import { type Actor, inStates, legalFor, requireLegal } from "./states.ts";
 import { WaitingPosts } from "./waiting-posts.ts";
 
@@ -97,7 +97,10 @@ export class PaidCalls {
     }));
   }
 
-  /** The lease of a call whose result was not delivered; undefined while another post holds it. */
+  /**
+   * The lease of a call whose result was not delivered; undefined while another post holds it. It goes on as the run that began its
+   * effect, which the recovery may be ending: as another, one payment would count as two runs that succeeded.
+   */
   async acquireLease(id: PaidCallId, runId: RunId, by: Actor): Promise<LeasedCall | undefined> {
     const holder = randomUUID();
     const { rows } = await this.#db.query({
@@ -105,11 +108,12 @@ export class PaidCalls {
       text: `
         update paid_calls
            set holder = $3, lease_until = now() + $4::integer * interval '1 ms', updated_at = now(),
-               run_id = case when output is null then $5 else run_id end
+               run_id = case when output is not null then run_id
+                 else coalesce((select e.run_id from effects e where e.key = $6 and e.state <> 'void'), $5) end
          where network = $1 and payment_key = $2 and ${legalFor("acquireLease")}
            and (lease_until is null or lease_until < now())
         returning run_id as "runId", payer, transaction_id as transaction, output, receipt`,
-      values: [id.network, id.key, holder, this.#leaseMs, runId],
+      values: [id.network, id.key, holder, this.#leaseMs, runId, effectKeyOf(id)],
     });
     return rows[0] && { id, holder, by, isResumed: true, ...rows[0] };
   }

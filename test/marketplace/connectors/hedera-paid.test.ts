@@ -1,17 +1,22 @@
 import { TopicCreateTransaction } from "@hashgraph/sdk";
-import { expect } from "vitest";
+import { describe, expect } from "vitest";
 import { publishAgent } from "../../../marketplace/agents/publish.ts";
+import { closeOverdueSideEffects, recoverLostRuns } from "../../../marketplace/runs/recover.ts";
 import type { OpenLedger } from "../../infra/local-hedera/sdk.ts";
 import { paidTest } from "../../support/fixtures.ts";
 import { operatorVariables } from "../../support/ledger-agents.ts";
-import { until } from "../../support/marketplace.ts";
+import { type TestMarketplace, until } from "../../support/marketplace.ts";
+import { startProcess } from "../../support/marketplace-process.ts";
 import type { PaidMarket } from "../../support/paid-market.ts";
 import { perFile } from "../../support/part.ts";
 import { payQuote, post } from "../../support/pay-call.ts";
 
 const test = paidTest().extend("options", perFile, ({ open }) => ({ env: operatorVariables(open) }));
 
-test.afterEach(({ open }) => open.ledger.faults.clear());
+test.afterEach(({ open, paid }) => {
+  open.ledger.faults.clear();
+  paid.toFacilitator.behave(() => "pass");
+});
 
 async function writer(open: OpenLedger, paid: PaidMarket) {
   const topic = (await open.run(new TopicCreateTransaction())).topicId!.toString();
@@ -28,15 +33,21 @@ async function writer(open: OpenLedger, paid: PaidMarket) {
       settings: { network: "hedera:testnet", topic, message: "{{text}}" },
     },
   );
-  const url = `${paid.marketplace.url}/api/agent/${address}`;
+  const urlAt = (service: string) => `${service}/api/agent/${address}`;
   const body = { text: "paid for" };
-  const proof = await payQuote(paid, "evm", await post(url, { body }));
+  const proof = await payQuote(paid, "evm", await post(urlAt(paid.marketplace.url), { body }));
   const written = async () => (await open.mirror(`topics/${topic}/messages`)).messages.length;
   const settled = async () => {
     const { rows } = await paid.facilitator.context.db.query("select count(*) from payments where state = 'settled'");
     return Number(rows[0].count);
   };
-  return { agentId, topic, written, settled, send: () => post(url, { body, proof }) };
+  return {
+    agentId,
+    topic,
+    written,
+    settled,
+    send: (service = paid.marketplace.url) => post(urlAt(service), { body, proof }),
+  };
 }
 
 test("a paid call writes once, is settled before, and its proof buys nothing more", async ({ open, paid }) => {
@@ -134,4 +145,82 @@ test("whoever hears late of the end of an attempt does not close the one that ca
   expect((await second).status).toBe(200);
   expect((await effect()).state).toBe("done");
   expect(await written()).toBe(1);
+});
+
+describe("a payment whose copy is killed", () => {
+  type Killed = Awaited<ReturnType<typeof writer>> & { readonly open: OpenLedger; readonly paid: PaidMarket };
+
+  /** How a post is stopped where its copy is to be killed; what this answers lets other copies go on. */
+  const moments = {
+    "before it hears that the payment is settled": async ({ paid: { toFacilitator } }: Killed) => {
+      let settles = 0;
+      toFacilitator.behave((path) => {
+        if (path !== "/settle") return "pass";
+        settles += 1;
+        return settles === 1 ? "lose-answer" : "hold";
+      });
+      return { stopped: async () => toFacilitator.held() > 0, goOn: async () => toFacilitator.behave(() => "pass") };
+    },
+    "before its run begins anything": async ({ agentId, paid: { marketplace } }: Killed) => {
+      const { db } = marketplace.context;
+      const blocking = await db.connect();
+      await blocking.query("set idle_in_transaction_session_timeout = 0; begin; lock table effects in exclusive mode");
+      const isOpen = "select from runs where agent_id = $1 and state = 'running'";
+      return {
+        stopped: async () => (await db.query(isOpen, [agentId])).rows.length > 0,
+        goOn: async () => {
+          await blocking.query("rollback");
+          blocking.release(true);
+        },
+      };
+    },
+    "while the chain has what its run began": async ({ agentId, open, paid: { marketplace } }: Killed) => {
+      open.ledger.faults.set({ consensusDelayMs: 600_000, dropReply: 1 });
+      const isBegun = "select from effects where agent_id = $1 and state = 'open'";
+      return {
+        stopped: async () =>
+          (await marketplace.context.db.query(isBegun, [agentId])).rows.length > 0 &&
+          open.ledger.faults.current().dropReply === undefined,
+        goOn: async () => open.ledger.faults.clear(),
+      };
+    },
+  };
+
+  const lapse = async ({ context: { db } }: TestMarketplace, agentId: string) => {
+    const past = "lease_until = now() - interval '1 s'";
+    await db.query(`update paid_calls set ${past} where product = $1 and holder is not null`, [agentId]);
+    await db.query(`update runs set ${past} where agent_id = $1 and state = 'running'`, [agentId]);
+  };
+
+  test.for(Object.entries(moments))(
+    "%s buys one run, though its buyer asks two other copies while both recover",
+    async ([, stop], { open, paid, copy }) => {
+      const { marketplace } = paid;
+      const { db } = marketplace.context;
+      const written = await writer(open, paid);
+      const { agentId, send } = written;
+      const before = await written.settled();
+      const doomed = await startProcess({ ...marketplace.environment, HEDERA_VALID_SECONDS: "90" });
+      const { stopped, goOn } = await stop({ ...written, open, paid });
+      const died = send(doomed.url).catch(() => "died");
+      await until(stopped);
+      doomed.child.kill("SIGKILL");
+      expect(await died).toBe("died");
+      await goOn();
+      await lapse(marketplace, agentId);
+      const copies = [marketplace, copy];
+      const recover = copies.flatMap(({ context }) => [recoverLostRuns(context), closeOverdueSideEffects(context)]);
+      const answers = await Promise.all(copies.map(({ url }) => send(url)));
+      await Promise.all(recover);
+      while (answers.at(-1)?.status === 503) answers.push(await send());
+      expect(answers.filter(({ status }) => status === 200)).not.toEqual([]);
+      expect((await send()).status).toBe(402);
+      expect([await written.written(), await written.settled()]).toEqual([1, before + 1]);
+      await lapse(marketplace, agentId);
+      for (const { context } of copies) await recoverLostRuns(context);
+      const { rows } = await db.query("select state from runs where agent_id = $1 and state <> 'lost'", [agentId]);
+      expect(rows).toEqual([{ state: "succeeded" }]);
+      expect((await db.query("select from debts where agent_id = $1", [agentId])).rows).toEqual([]);
+    },
+  );
 });
