@@ -147,6 +147,46 @@ describe("hcs-write", () => {
     });
   });
 
+  test.for([
+    ["was done is paid for once", { consensusDelayMs: 600_000 }, ["succeeded"], 5],
+    ["was never done is given back once", { loseTx: 4 }, ["failed", "lost"], 0],
+  ] as const)(
+    "what %s, though its own copy, the recovery and the closing of overdue effects hear of it at the same moment",
+    async ([, faults, states, price], { jobless }) => {
+      const { key, creator, publish } = await seedLedgerCreator(jobless);
+      const topic = await newTopic(jobless, "open");
+      const agent = await publish("hcs-write", { topic, message: "{{text}}" });
+      const { context, open } = jobless;
+      const { db } = context;
+      open.ledger.faults.set(faults);
+      const running = Promise.all(["a", "b", "c", "d"].map((text) => run(jobless, key, agent.address, { text })));
+      const begun = "select from effects where agent_id = $1 and state = 'open'";
+      await until(async () => (await db.query(begun, [agent.agentId])).rows.length === 4);
+      await until(async () => open.ledger.faults.current().loseTx === undefined);
+      // What was sent is on the chain then, or can be no more, and nobody can ask.
+      open.ledger.faults.set({ queryUnavailable: 1_000_000, mirrorUnavailable: 1_000_000, consensusDelayMs: 0 });
+      await new Promise((resolve) => setTimeout(resolve, 1_500));
+      const overdue = "valid_until = now() - interval '3 minutes'";
+      await db.query(`update effects set ${overdue} where agent_id = $1 and state = 'open'`, [agent.agentId]);
+      const lapse = () => db.query("update runs set lease_until = now() - interval '1 s' where state = 'running'");
+      await lapse();
+      const everyone = () =>
+        Promise.all([1, 2, 3].flatMap(() => [recoverLostRuns(context), closeOverdueSideEffects(context)]));
+      const hearing = everyone();
+      open.ledger.faults.clear();
+      await Promise.all([running, hearing, everyone()]);
+      await lapse();
+      await everyone();
+      const ended = "select from runs where agent_id = $1 and state = any($2)";
+      expect((await db.query(ended, [agent.agentId, states])).rows).toHaveLength(4);
+      expect(await balanceOf(jobless, key)).toMatchObject({ credits: 100 - 4 * price, held_credits: 0 });
+      expect(await messagesOf(jobless, topic)).toHaveLength(price > 0 ? 4 : 0);
+      const earned = "select coalesce(sum(amount), 0)::integer as sum from postings where to_purse = $1";
+      expect((await db.query(earned, [`earned:${creator.id}`])).rows).toEqual([{ sum: 4 * price }]);
+      await proveLedger(context);
+    },
+  );
+
   test("splits a long message; the receipt is that of its last part", async ({ market }) => {
     const { key, publish } = await seedLedgerCreator(market);
     const topic = await newTopic(market, "open");
