@@ -3,10 +3,12 @@ import { accountByHandle } from "../../marketplace/accounts/create.ts";
 import { moveAccount } from "../../marketplace/accounts/state.ts";
 import { readBalances } from "../../marketplace/credits/balance.ts";
 import { deleteDeliveredResults } from "../../marketplace/payments/paid-calls/delete-results.ts";
+import { creditAbandonedPurchases } from "../../marketplace/payments/purchase.ts";
 import { type Database, inTransaction, type Transaction } from "../../shared/postgres.ts";
 import { withAccount } from "../support/browser.ts";
 import { paidTest } from "../support/fixtures.ts";
 import { balanceOf, proveLedger, until } from "../support/marketplace.ts";
+import { startProcess } from "../support/marketplace-process.ts";
 import { perFile } from "../support/part.ts";
 import { encodeHeader, payQuote, post, quoteIn } from "../support/pay-call.ts";
 
@@ -85,6 +87,44 @@ describe("buying credits", () => {
     expect((await buy(11, proof)).status).toBe(200);
     expect(await balance()).toBe(before + 11);
     await proveLedger(paid.marketplace.context);
+  });
+
+  test("a purchase whose copy was killed once it was settled is credited once, though its buyer asks two other copies as they credit it", async ({
+    balance,
+    paid,
+    copy,
+    buy,
+  }) => {
+    const before = await balance();
+    const { context, environment, url } = paid.marketplace;
+    const proof = await payQuote(paid, "evm", await buy(19));
+    const buyAt = (service: string) =>
+      post(`${service}/api/v1/credits/purchase`, { key: paid.market.key, body: { credits: 19 }, proof });
+    const doomed = await startProcess(environment);
+    let settles = 0;
+    paid.toFacilitator.behave((path) => {
+      if (path !== "/settle") return "pass";
+      settles += 1;
+      return settles === 1 ? "lose-answer" : "hold";
+    });
+    const died = buyAt(doomed.url).catch(() => "died");
+    await until(() => paid.toFacilitator.held() > 0);
+    doomed.child.kill("SIGKILL");
+    expect(await died).toBe("died");
+    paid.toFacilitator.behave(() => "pass");
+    await context.db.query(
+      "update paid_calls set lease_until = now() - interval '1 s', updated_at = now() - interval '3 s' where product like 'credits:%:19'",
+    );
+    const { signal } = new AbortController();
+    const crediting = [context, copy.context].map((one) => creditAbandonedPurchases(one)(signal));
+    const answers = await Promise.all([buyAt(url), buyAt(copy.url)]);
+    await Promise.all(crediting);
+    for (const answer of answers) {
+      expect(answer).toMatchObject({ status: 200, body: { success: true, output: { data: { credits: 19 } } } });
+    }
+    expect((await buyAt(url)).status).toBe(402);
+    expect(await balance()).toBe(before + 19);
+    await proveLedger(context);
   });
 
   test("a payment with a text that the database cannot read keeps no other purchase from being credited", async ({
