@@ -1,5 +1,5 @@
 /** As many elements as a slow phone lays out and paints without blocking the page. */
-const atOnceMax = 150;
+const atOnceMax = 40;
 
 /**
  * What is below the first screen is laid out when the reader scrolls to it (`.later`), so that a slow phone shows the page
