@@ -97,9 +97,9 @@ describe("buying credits", () => {
   }) => {
     const before = await balance();
     const { context, environment, url } = paid.marketplace;
-    const proof = await payQuote(paid, "evm", await buy(19));
+    const proof = await payQuote(paid, "evm", await buy(37));
     const buyAt = (service: string) =>
-      post(`${service}/api/v1/credits/purchase`, { key: paid.market.key, body: { credits: 19 }, proof });
+      post(`${service}/api/v1/credits/purchase`, { key: paid.market.key, body: { credits: 37 }, proof });
     const doomed = await startProcess(environment);
     let settles = 0;
     paid.toFacilitator.behave((path) => {
@@ -113,17 +113,17 @@ describe("buying credits", () => {
     expect(await died).toBe("died");
     paid.toFacilitator.behave(() => "pass");
     await context.db.query(
-      "update paid_calls set lease_until = now() - interval '1 s', updated_at = now() - interval '3 s' where product like 'credits:%:19'",
+      "update paid_calls set lease_until = now() - interval '1 s', updated_at = now() - interval '3 s' where product like 'credits:%:37'",
     );
     const { signal } = new AbortController();
     const crediting = [context, copy.context].map((one) => creditAbandonedPurchases(one)(signal));
     const answers = await Promise.all([buyAt(url), buyAt(copy.url)]);
     await Promise.all(crediting);
     for (const answer of answers) {
-      expect(answer).toMatchObject({ status: 200, body: { success: true, output: { data: { credits: 19 } } } });
+      expect(answer).toMatchObject({ status: 200, body: { success: true, output: { data: { credits: 37 } } } });
     }
     expect((await buyAt(url)).status).toBe(402);
-    expect(await balance()).toBe(before + 19);
+    expect(await balance()).toBe(before + 37);
     await proveLedger(context);
   });
 
