@@ -26,6 +26,8 @@ export function createEvents(log: Log, metrics: Metrics) {
     runLost: (event: { runId: string; rail: string }) => log.warn(event, "run lost; credits given back"),
     claimNotEnded: ({ runId, error }: { runId: string; error: unknown }) =>
       log.warn({ runId, err: error }, "claim for a model could not be ended; it will be tried again"),
+    failureNotCounted: ({ runId, error }: { runId: string; error: unknown }) =>
+      log.warn({ runId, err: error }, "a failure after the model answered could not be counted against its buyer"),
     agentStopped: (event: { agent: string; reason: string }) => log.info(event, "agent has stopped answering"),
     leasesNotExtended: ({ error }: { error: unknown }) => log.warn({ err: error }, "leases could not be extended"),
     jobFailed: (job: string, error: unknown) => {

@@ -125,8 +125,8 @@ const noModel = "model as (select 0::bigint as paid)";
 /**
  * Ends a run that failed and gives the buyer everything back; what its model cost stays with the creator if it was
  * borne. Where that is not said, the claim stays open: the process that made the call ends it (`ModelFunds.end`), and if that has
- * died it counts as borne (0034). Leaves a run alone that has begun something that cannot be taken back: its `state` stays `running`, for the recovery
- * to end. With `onlyIfLapsed` also as long as its lease is kept.
+ * died it counts as borne (0034). Leaves a run alone that has begun something that cannot be taken back: its `state` stays
+ * `running`, for the recovery to end. With `onlyIfLapsed` also as long as its lease is kept.
  */
 export async function release(db: Database, run: Released): Promise<Resolved> {
   const remaining = await inTransaction(db, async (tx) => {

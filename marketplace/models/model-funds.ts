@@ -131,7 +131,7 @@ export class ModelFunds {
     const isBorne = agent.isAtPlatformsCost || (agent.model?.cost ?? 0n) > 0n;
     if (!buyer || !isBorne || this.#needs.config.failuresPerHour === 0) return;
     await countFailure(this.#needs.db, agent.id, buyer).catch((error) =>
-      this.#needs.events.claimNotEnded({ runId, error }),
+      this.#needs.events.failureNotCounted({ runId, error }),
     );
   }
 
@@ -233,7 +233,7 @@ export interface ModelState {
 interface Needs {
   readonly db: Queryable;
   readonly config: ModelFundsConfig;
-  readonly events: Pick<Events, "claimNotEnded">;
+  readonly events: Pick<Events, "claimNotEnded" | "failureNotCounted">;
   /** Says so to the agent's creator, at most once a day; returns at once. */
   readonly tellCreator: (agent: ModelUser, reason: Stop) => void;
 }

@@ -372,14 +372,19 @@ test("a copy killed in the middle of its runs leaves books that agree, and what 
   expect(await leftOf(market, free)).toBe(44);
 });
 
+/** A copy whose connections to the database can be cut. */
+async function startFar(market: TestMarketplace, options: { readonly jobs?: false }) {
+  const proxy = await startCutProxy(market.databaseUrl);
+  const { host } = new URL(proxy.url);
+  const databaseUrl = Object.assign(new URL(market.databaseUrl), { host }).href;
+  return { proxy, far: await startMarketplace({ databaseUrl, model, env, ...options }) };
+}
+
 test("a claim whose answer was lost on its way from the database costs the creator nothing, on either rail", async ({
   market,
 }) => {
   const { db } = market.context;
-  const proxy = await startCutProxy(market.databaseUrl);
-  const { host } = new URL(proxy.url);
-  const databaseUrl = Object.assign(new URL(market.databaseUrl), { host }).href;
-  const far = await startMarketplace({ databaseUrl, model, env, jobs: false });
+  const { far, proxy } = await startFar(market, { jobs: false });
   // The answer to a claim is the one with a column of this name and "ok": once it comes, the claim is committed.
   let lost = 0;
   const loseNextAnswer = () => {
@@ -420,10 +425,7 @@ test("what a model did while the database was away is borne or not as it was, th
   market,
 }) => {
   const { db } = market.context;
-  const proxy = await startCutProxy(market.databaseUrl);
-  const { host } = new URL(proxy.url);
-  const databaseUrl = Object.assign(new URL(market.databaseUrl), { host }).href;
-  const far = await startMarketplace({ databaseUrl, model, env });
+  const { far, proxy } = await startFar(market, {});
   try {
     for (const [price, fault, left] of [
       [10, { status: 500 }, 10],

@@ -86,11 +86,10 @@ function Reports({ page: { reports, cursor }, asked, refusal }: ReportsProps) {
       <div>
         <Segments
           label="Which"
-          tabs={[false, true].map((all) => ({
-            href: hrefOf({ all, cursor: "" }),
-            label: all ? "All" : "Open",
-            isCurrent: all === asked.all,
-          }))}
+          tabs={[
+            { href: hrefOf({ all: false, cursor: "" }), label: "Open", isCurrent: !all },
+            { href: hrefOf({ all: true, cursor: "" }), label: "All", isCurrent: all },
+          ]}
         />
       </div>
       {refusal && isLate(reports, refusal) && (

@@ -15,7 +15,10 @@ import { NetworkMark, networkName } from "../../agent/networks.tsx";
 const usual = [500, 1_000, 5_000] as const;
 const chosen = 1_000;
 
-/** Buying by a wallet in this browser; an island pays and shows how it goes. Without a wallet, or without script, the page shows how to buy from a terminal. */
+/**
+ * Buying by a wallet in this browser; an island pays and shows how it goes. Without a wallet, or without script, the page shows
+ * how to buy from a program.
+ */
 export function BuyCredits({ accountId, networks }: { accountId: string; networks: readonly string[] }) {
   if (networks.length === 0) {
     return (

@@ -5,9 +5,10 @@ import { readSvg } from "../../../tracer/sanitize/read-svg.ts";
 import { AskFailedError, type Made } from "./ask.ts";
 import { type Edits, edited, isEdited, noEdits } from "./edits.ts";
 import { svgBlob } from "./files.ts";
+import { isDrawing } from "./is-drawing.ts";
 import { findDrawing, keepDrawing, type LastDrawing } from "./last-drawing.ts";
 import { type Picture, PictureError, readPicture, renderedPixels } from "./picture.ts";
-import { drawSettings, inWords, isDrawing, traceOptions, traceSettings } from "./settings.ts";
+import { drawSettings, inWords, traceOptions, traceSettings } from "./settings.ts";
 import { type Traced, TraceRefusedError, type Tracer } from "./tracer.ts";
 
 export type View = "compare" | "result" | "outlines" | "markup";

@@ -1,6 +1,6 @@
-import { chosenValue } from "../dom/fields.ts";
 import { WalletPanel } from "../payment/wallet-panel.ts";
 import type { Bench } from "./bench.ts";
+import { isDrawing } from "./is-drawing.ts";
 import { payForDrawing, paymentUnderWay } from "./pay.ts";
 import { finishUnderWay } from "./under-way.ts";
 
@@ -21,7 +21,7 @@ function payBy(button: Element, form: HTMLFormElement, bench: Bench): void {
     const { wallet, network } = panel;
     if (!wallet) return;
     // What comes then is shown as what it was paid for, whatever the form says by now.
-    const unended = paymentUnderWay(chosenValue(form, "make") === "draw");
+    const unended = paymentUnderWay(isDrawing(form));
     if (unended) return void finishUnderWay(form, bench, unended);
     void bench.order((order) => payForDrawing(order, bench.priceOf(order), { wallet, network }));
   });

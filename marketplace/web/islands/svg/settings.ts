@@ -1,5 +1,4 @@
 import type { TraceOptions } from "../../../tracer/options.ts";
-import { chosenValue } from "../dom/fields.ts";
 
 /** The options of a trace, as the API names them; what is left out is the API's default. */
 export interface TraceSettings {
@@ -55,9 +54,6 @@ export function drawSettings(form: HTMLFormElement): Record<string, unknown> {
     ...(text("seed") && { seed: Number(text("seed")) }),
   };
 }
-
-/** Whether words are drawn, not a picture traced. */
-export const isDrawing = (form: HTMLFormElement) => chosenValue(form, "make") === "draw";
 
 /** In a few words: `colors 16, simplify 0.4`. */
 export function inWords(settings: object): string {
