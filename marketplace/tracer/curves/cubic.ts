@@ -40,8 +40,8 @@ export class Cubic {
       const v = 1 - u;
       const b1 = 3 * u * v * v;
       const b2 = 3 * u * u * v;
-      const shareOfStart = v * v * v + b1;
-      const shareOfEnd = u * u * u + b2;
+      const shareOfStart = v * v * (1 + 2 * u);
+      const shareOfEnd = u * u * (1 + 2 * v);
       const rx = x[i] - fromX * shareOfStart - toX * shareOfEnd;
       const ry = y[i] - fromY * shareOfStart - toY * shareOfEnd;
       c00 += b1 * b1;
@@ -68,19 +68,14 @@ export class Cubic {
 
   /** The greatest distance from a point to its place on the curve, in tolerances; remembers where. */
   farthest({ x, y, tolerance, place }: Chain, a: number, b: number): number {
-    const [p0x, p0y, p3x, p3y] = [x[a], y[a], x[b], y[b]];
-    const { handle1x: p1x, handle1y: p1y, handle2x: p2x, handle2y: p2y } = this;
+    this.#expand(x[a], y[a], x[b], y[b]);
+    const { x0, x1, x2, x3, y0, y1, y2, y3 } = this.#power;
     let worst = 0;
     let worstAt = (a + b) >> 1;
     for (let i = a + 1; i < b; i++) {
       const u = place[i];
-      const v = 1 - u;
-      const b0 = v * v * v;
-      const b1 = 3 * u * v * v;
-      const b2 = 3 * u * u * v;
-      const b3 = u * u * u;
-      const dx = p0x * b0 + p1x * b1 + p2x * b2 + p3x * b3 - x[i];
-      const dy = p0y * b0 + p1y * b1 + p2y * b2 + p3y * b3 - y[i];
+      const dx = ((x3 * u + x2) * u + x1) * u + x0 - x[i];
+      const dy = ((y3 * u + y2) * u + y1) * u + y0 - y[i];
       const off = (dx * dx + dy * dy) / (tolerance[i] * tolerance[i]);
       if (off > worst) {
         worst = off;
@@ -93,21 +88,35 @@ export class Cubic {
 
   /** One Newton step per point towards the nearest place on the curve. */
   reparametrize({ x, y, place }: Chain, a: number, b: number): void {
-    const [p0x, p0y, p3x, p3y] = [x[a], y[a], x[b], y[b]];
-    const { handle1x: p1x, handle1y: p1y, handle2x: p2x, handle2y: p2y } = this;
+    this.#expand(x[a], y[a], x[b], y[b]);
+    const { x0, x1, x2, x3, y0, y1, y2, y3 } = this.#power;
     for (let i = a + 1; i < b; i++) {
       const u = place[i];
-      const v = 1 - u;
-      const qx = v * v * v * p0x + 3 * u * v * v * p1x + 3 * u * u * v * p2x + u * u * u * p3x - x[i];
-      const qy = v * v * v * p0y + 3 * u * v * v * p1y + 3 * u * u * v * p2y + u * u * u * p3y - y[i];
-      const d1x = 3 * (v * v * (p1x - p0x) + 2 * u * v * (p2x - p1x) + u * u * (p3x - p2x));
-      const d1y = 3 * (v * v * (p1y - p0y) + 2 * u * v * (p2y - p1y) + u * u * (p3y - p2y));
-      const d2x = 6 * (v * (p2x - 2 * p1x + p0x) + u * (p3x - 2 * p2x + p1x));
-      const d2y = 6 * (v * (p2y - 2 * p1y + p0y) + u * (p3y - 2 * p2y + p1y));
+      const qx = ((x3 * u + x2) * u + x1) * u + x0 - x[i];
+      const qy = ((y3 * u + y2) * u + y1) * u + y0 - y[i];
+      const d1x = (3 * x3 * u + 2 * x2) * u + x1;
+      const d1y = (3 * y3 * u + 2 * y2) * u + y1;
+      const d2x = 6 * x3 * u + 2 * x2;
+      const d2y = 6 * y3 * u + 2 * y2;
       const slope = d1x * d1x + d1y * d1y + qx * d2x + qy * d2y;
       if (slope === 0) continue;
       const next = u - (qx * d1x + qy * d1y) / slope;
       place[i] = Math.min(1, Math.max(0, next));
     }
   }
+  /** Sets the curve's coefficients: x is ((x3·u + x2)·u + x1)·u + x0. */
+  #expand(fromX: number, fromY: number, toX: number, toY: number): void {
+    const { handle1x, handle1y, handle2x, handle2y } = this;
+    const power = this.#power;
+    power.x0 = fromX;
+    power.x1 = 3 * (handle1x - fromX);
+    power.x2 = 3 * (handle2x - handle1x) - power.x1;
+    power.x3 = toX - fromX - power.x1 - power.x2;
+    power.y0 = fromY;
+    power.y1 = 3 * (handle1y - fromY);
+    power.y2 = 3 * (handle2y - handle1y) - power.y1;
+    power.y3 = toY - fromY - power.y1 - power.y2;
+  }
+
+  readonly #power = { x0: 0, x1: 0, x2: 0, x3: 0, y0: 0, y1: 0, y2: 0, y3: 0 };
 }

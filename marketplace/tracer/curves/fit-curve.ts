@@ -113,7 +113,7 @@ function isLineTo({ a }: Piece, to: number): boolean {
 }
 
 function isCubicTo(piece: Piece, to: number): boolean {
-  return fitCubic(upTo(piece, to)) <= 1;
+  return fitCubic(upTo(piece, to), true) <= 1;
 }
 
 /** A piece from its beginning to one of its points. */
@@ -121,12 +121,13 @@ function upTo({ a, b, start, end }: Piece, to: number): Piece {
   return { a, b: to, start, end: to === b ? end : reversed(chain.tangentBetween(to, a, b)) };
 }
 
-/** Fits `cubic` to a piece; what it misses the worst point by, in tolerances. */
-function fitCubic({ a, b, start, end }: Piece): number {
+/** Fits `cubic` to a piece; what it misses the worst point by, in tolerances. `untilNear` ends with the first that is near enough. */
+function fitCubic({ a, b, start, end }: Piece, untilNear = false): number {
   cubic.placeByLength(chain, a, b);
   cubic.solve(chain, a, b, start, end);
   let worst = cubic.farthest(chain, a, b);
   for (let round = 0; round < roundsMax && worst < hopeless; round++) {
+    if (untilNear && worst <= 1) break;
     const { handle1x, handle1y, handle2x, handle2y } = cubic;
     cubic.reparametrize(chain, a, b);
     cubic.solve(chain, a, b, start, end);
