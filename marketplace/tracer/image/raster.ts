@@ -9,14 +9,20 @@ export interface Raster {
 
 /**
  * RGBA with colour multiplied by alpha: what the picture is on black, plus its alpha. Distances between such pixels are
- * distances between what is seen; a transparent pixel's hidden colour no longer counts.
+ * distances between what is seen; a transparent pixel's hidden colour no longer counts. Where nothing is see-through it is
+ * the picture's own pixels.
  */
 export function premultiply({ rgba }: Raster): Uint8Array {
+  if (isOpaque(rgba)) return rgba;
   const out = new Uint8Array(rgba);
-  if (isOpaque(rgba)) return out;
-  for (let i = 3; i < out.length; i += 4) {
+  const words = asWords(out);
+  for (let i = 3, p = 0; i < out.length; i += 4, p++) {
     const alpha = out[i];
     if (alpha === 255) continue;
+    if (alpha === 0) {
+      words[p] = 0;
+      continue;
+    }
     out[i - 3] = Math.round((out[i - 3] * alpha) / 255);
     out[i - 2] = Math.round((out[i - 2] * alpha) / 255);
     out[i - 1] = Math.round((out[i - 1] * alpha) / 255);
@@ -27,8 +33,11 @@ export function premultiply({ rgba }: Raster): Uint8Array {
 /** Whether nothing of a picture is see-through. */
 export function isOpaque(rgba: Uint8Array): boolean {
   const words = asWords(rgba);
+  const { length } = words;
   let all = -1;
-  for (let p = 0; p < words.length; p++) all &= words[p];
+  let p = 0;
+  for (; p + 3 < length && all >> 24 === -1; p += 4) all &= words[p] & words[p + 1] & words[p + 2] & words[p + 3];
+  for (; p < length; p++) all &= words[p];
   return all >> 24 === -1;
 }
 

@@ -31,14 +31,16 @@ export function shapesOf(
     for (let run = rows[y]; run < rows[y + 1]; run++) {
       const area = areaOf[run];
       const at = area * 4;
-      for (let p = begins[run]; p < begins[run + 1]; ) {
+      const end = begins[run + 1];
+      for (let p = begins[run]; p < end; ) {
         const first = p;
+        const word = words[p];
         do p++;
-        while (p < begins[run + 1] && words[p] === words[first]);
+        while (p < end && words[p] === word);
         for (let c = 0; c < 4; c++) colours[at + c] += clean[first * 4 + c] * (p - first);
       }
       const left = begins[run] - y * width;
-      const right = begins[run + 1] - y * width;
+      const right = end - y * width;
       if (left < boxes[at]) boxes[at] = left;
       if (y < boxes[at + 1]) boxes[at + 1] = y;
       if (right > boxes[at + 2]) boxes[at + 2] = right;

@@ -118,32 +118,33 @@ function addPlaces(sums: Float64Array, o: number, n: number, x: number, y: numbe
 
 /** Squared colour error left by the best plane over one area. */
 export function planeError(sums: Float64Array, label: number): number {
-  return error(sums, label * stride);
+  return error(sums, label * stride, nothing, 0);
 }
 
 /** Squared colour error left by one plane over the union of two areas. */
 export function unionError(sums: Float64Array, a: number, b: number): number {
-  const i = a * stride;
-  const j = b * stride;
-  for (let k = 0; k < stride; k++) scratch[k] = sums[i + k] + sums[j + k];
-  return error(scratch, 0);
+  return error(sums, a * stride, sums, b * stride);
 }
 
-const scratch = new Float64Array(stride);
+/** The moments of an area without pixels. */
+const nothing = new Float64Array(stride);
 
-function error(s: Float64Array, o: number): number {
-  const n = s[o];
-  const mx = s[o + 1] / n;
-  const my = s[o + 2] / n;
-  const vxx = s[o + 3] - s[o + 1] * mx + n * slopeRidge;
-  const vxy = s[o + 4] - s[o + 1] * my;
-  const vyy = s[o + 5] - s[o + 2] * my + n * slopeRidge;
+/** The error over the union of the area whose moments begin at `i` of `s` and that whose begin at `j` of `t`. */
+function error(s: Float64Array, i: number, t: Float64Array, j: number): number {
+  const n = s[i] + t[j];
+  const x = s[i + 1] + t[j + 1];
+  const y = s[i + 2] + t[j + 2];
+  const mx = x / n;
+  const my = y / n;
+  const vxx = s[i + 3] + t[j + 3] - x * mx + n * slopeRidge;
+  const vxy = s[i + 4] + t[j + 4] - x * my;
+  const vyy = s[i + 5] + t[j + 5] - y * my + n * slopeRidge;
   const inverse = 1 / (vxx * vyy - vxy * vxy);
-  let left = s[o + 18];
-  for (let k = o + 6; k < o + 18; k += 3) {
-    const c = s[k];
-    const bx = s[k + 1] - mx * c;
-    const by = s[k + 2] - my * c;
+  let left = s[i + 18] + t[j + 18];
+  for (let k = 6; k < 18; k += 3) {
+    const c = s[i + k] + t[j + k];
+    const bx = s[i + k + 1] + t[j + k + 1] - mx * c;
+    const by = s[i + k + 2] + t[j + k + 2] - my * c;
     left -= (c * c) / n + (bx * bx * vyy - 2 * bx * by * vxy + by * by * vxx) * inverse;
   }
   return Math.max(left, 0);

@@ -5,12 +5,12 @@ interface Knots {
   readonly count: number;
 }
 
-/** Least-squares linear spline of colour (four channels) over distance; the stops' offsets are shares of `r`. */
+/** Least-squares linear spline of colour (four channels) over distance; the stops' offsets are shares of `whole`. */
 export function spline(
   distance: Float64Array,
   colours: Float64Array,
   { from, to, count: knots }: Knots,
-  r: number,
+  whole: number,
 ): { stops: Float64Array; error: number } {
   const normal = new Float64Array(knots * knots);
   const right = new Float64Array(knots * 4);
@@ -25,17 +25,23 @@ export function spline(
     normal[k * knots + k + 1] += near * far;
     normal[(k + 1) * knots + k] += near * far;
     normal[(k + 1) * knots + k + 1] += far * far;
-    for (let c = i * 4, to = k * 4, end = to + 4; to < end; c++, to++) {
-      right[to] += near * colours[c];
-      right[to + 4] += far * colours[c];
-    }
+    const c = i * 4;
+    const of = k * 4;
+    right[of] += near * colours[c];
+    right[of + 1] += near * colours[c + 1];
+    right[of + 2] += near * colours[c + 2];
+    right[of + 3] += near * colours[c + 3];
+    right[of + 4] += far * colours[c];
+    right[of + 5] += far * colours[c + 1];
+    right[of + 6] += far * colours[c + 2];
+    right[of + 7] += far * colours[c + 3];
   }
   // A knot that no sample is near must not run away.
   for (let k = 0; k < knots; k++) normal[k * knots + k] += 1e-3;
   const stops = new Float64Array(knots * 5);
   if (!solve(normal, right, knots, 4)) return { stops, error: Number.POSITIVE_INFINITY };
   for (let k = 0; k < knots; k++) {
-    stops[k * 5] = (from + k * step) / r;
+    stops[k * 5] = (from + k * step) / whole;
     for (let c = 0; c < 4; c++) stops[k * 5 + 1 + c] = Math.max(0, Math.min(255, right[k * 4 + c]));
   }
   let error = 0;
@@ -43,10 +49,14 @@ export function spline(
     const at = place(distance[i]);
     const k = Math.floor(at);
     const far = at - k;
-    for (let c = i * 4, of = k * 5 + 1, end = of + 4; of < end; c++, of++) {
-      const off = stops[of] * (1 - far) + stops[of + 5] * far - colours[c];
-      error += off * off;
-    }
+    const near = 1 - far;
+    const c = i * 4;
+    const of = k * 5;
+    const r = stops[of + 1] * near + stops[of + 6] * far - colours[c];
+    const g = stops[of + 2] * near + stops[of + 7] * far - colours[c + 1];
+    const b = stops[of + 3] * near + stops[of + 8] * far - colours[c + 2];
+    const a = stops[of + 4] * near + stops[of + 9] * far - colours[c + 3];
+    error = error + r * r + g * g + b * b + a * a;
   }
   return { stops, error };
 }

@@ -103,12 +103,13 @@ function better(state: State, p: number): number {
 }
 
 function missed({ planes, clean }: State, label: number, p: number, x: number, y: number): number {
-  let sum = 0;
-  for (let c = 0, i = label * 12, j = p * 4; c < 4; c++, i += 3, j++) {
-    const off = clean[j] - planes[i] - planes[i + 1] * x - planes[i + 2] * y;
-    sum += off * off;
-  }
-  return sum;
+  const i = label * 12;
+  const j = p * 4;
+  const r = clean[j] - planes[i] - planes[i + 1] * x - planes[i + 2] * y;
+  const g = clean[j + 1] - planes[i + 3] - planes[i + 4] * x - planes[i + 5] * y;
+  const b = clean[j + 2] - planes[i + 6] - planes[i + 7] * x - planes[i + 8] * y;
+  const a = clean[j + 3] - planes[i + 9] - planes[i + 10] * x - planes[i + 11] * y;
+  return r * r + g * g + b * b + a * a;
 }
 
 function alike(labels: Int32Array, p: number, width: number, label: number): number {

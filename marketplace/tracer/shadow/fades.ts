@@ -61,8 +61,7 @@ function passes(pixels: Uint8Array, p: number, q: number): boolean {
 /** The connected fades that are a shadow, all of the colour of the largest. `fading` is used up. */
 function widestFades(fading: Uint8Array, pixels: Uint8Array, width: number): Fades | null {
   const fades: { members: number[]; colour: readonly [number, number, number] }[] = [];
-  for (let first = 0; first < fading.length; first++) {
-    if (fading[first] !== 1) continue;
+  for (let first = fading.indexOf(1); first >= 0; first = fading.indexOf(1, first + 1)) {
     const { members, rim, edge, peak } = takeFade(first, fading, pixels, width);
     if (members.length < sizeMin || peak < peakMin || edge > edgeShareMax * rim || members.length < widthMin * rim)
       continue;

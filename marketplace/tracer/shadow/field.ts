@@ -31,14 +31,14 @@ export function describeShadow(
   let right = 0;
   let top = height;
   let bottom = 0;
-  for (let y = 0, p = 0; y < height; y++) {
-    for (let x = 0; x < width; x++, p++) {
-      if (members[p] === 0) continue;
-      if (x < left) left = x;
-      if (x > right) right = x;
-      if (y < top) top = y;
-      if (y > bottom) bottom = y;
-    }
+  for (let y = 0; y < height; y++) {
+    const row = members.subarray(y * width, (y + 1) * width);
+    const first = row.indexOf(1);
+    if (first < 0) continue;
+    left = Math.min(left, first);
+    right = Math.max(right, row.lastIndexOf(1));
+    top = Math.min(top, y);
+    bottom = y;
   }
   left = Math.max(0, left - margin);
   top = Math.max(0, top - margin);
@@ -82,8 +82,11 @@ const faintShareMin = 0.02;
 
 /** How many bare pixels of a shadow are seen, and under half as opaque as the most opaque one. */
 function faint(alpha: Float32Array, bare: Uint8Array): number {
-  const most = alpha.reduce((max, value, i) => (bare[i] === 1 ? Math.max(max, value) : max), 0);
-  return alpha.reduce((n, value, i) => (bare[i] === 1 && value > 0 && value < most / 2 ? n + 1 : n), 0);
+  let most = 0;
+  for (let i = 0; i < alpha.length; i++) if (bare[i] === 1 && alpha[i] > most) most = alpha[i];
+  let n = 0;
+  for (let i = 0; i < alpha.length; i++) if (bare[i] === 1 && alpha[i] > 0 && alpha[i] < most / 2) n++;
+  return n;
 }
 
 /** How far a pixel may be from where its neighbours point to and be of the shadow, levels. */
@@ -115,7 +118,12 @@ function extend(window: Window, last: readonly number[] | null): number[] {
     const steps = [-2, -1, 1, 2, -2 * width, -width, width, 2 * width];
     const near = last.flatMap((i) => steps.map((step) => i + step));
     for (const i of new Set(near)) if (i >= 0 && i < known.length) look(i);
-  } else for (let i = 0; i < known.length; i++) look(i);
+  } else
+    for (let i = 0; i < known.length; i++) {
+      // Most are known, or far from all that are.
+      const isBeside = known[i - 1] === 1 || known[i + 1] === 1 || known[i - width] === 1 || known[i + width] === 1;
+      if (known[i] === 0 && isBeside) look(i);
+    }
   for (const i of found) known[i] = 1;
   return found;
 }

@@ -20,7 +20,7 @@ export function liftShadow(pixels: Uint8Array, width: number, height: number): L
   if (!drawn) return null;
   const above = upper(pixels, width, shadow);
   let n = 0;
-  for (let i = 3; i < pixels.length; i += 4) n += ((pixels[i] - above[i]) / 255) ** 2;
+  for (let i = 3; i < pixels.length; i += 4) if (pixels[i] !== above[i]) n += ((pixels[i] - above[i]) / 255) ** 2;
   const { r, g, b } = fillColours(drawn.elements[0].fill)[0];
   return { groups: [drawn], shades: [{ n, r, g, b }], above, on: null };
 }
