@@ -133,8 +133,8 @@ function prepare(image: Raster, scale: number, settings: Settings, deadlineMs: n
   const clean = unblend(settings.style === "photo" ? posterised(pixels, width, height) : pixels, width, height);
   strengthenHairlines(clean, width, height);
   keepTo(deadlineMs);
-  const { labels, count } = segment(clean, width, height, evenness, settings.pixelsMax * areasShare);
-  const merging = new Merging({ pixels: clean, width, height, labels, count, deadlineMs });
+  const cut = segment(clean, width, height, evenness, settings.pixelsMax * areasShare);
+  const merging = new Merging({ ...cut, pixels: clean, width, height, deadlineMs });
   merging.run(settings.lambda);
   // Specks that stand out, such as the dot on a small i, stay.
   merging.absorb(settings.areaMin, 2 * settings.lambda);

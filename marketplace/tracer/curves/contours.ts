@@ -32,12 +32,13 @@ export interface Contours {
 export function contours(map: AreaMap): Contours {
   const { runs, areaOf, stride, width, height, count } = map;
   const { begins, rows } = runs;
-  const follower = new Follower(map);
+  const aboves = abovesOf(map);
+  const follower = new Follower(map, aboves);
   const all: Contour[] = [];
   const outer = new Int32Array(count).fill(-1);
   const begin = (area: number, x: number, y: number) => {
     const q = (y + 1) * stride + 1 + x;
-    if (follower.seen[q] === 1) return;
+    if ((follower.seen[q] & passed) !== 0) return;
     const from = follower.used;
     const enclosed = follower.follow(q, x, all.length);
     if (outer[area] === -1) outer[area] = all.length;
@@ -55,24 +56,37 @@ export function contours(map: AreaMap): Contours {
       }
     }
   }
-  return { steps: follower.steps, all, outer, ...nesting(map, all, outer, follower.below) };
+  return { steps: follower.steps, all, outer, ...nesting(map, all, outer, aboves, follower.below) };
+}
+
+/** The pixel above the first of each area. */
+function abovesOf({ runs, areaOf, stride, width, count }: AreaMap): Int32Array {
+  const { begins, rows } = runs;
+  const aboves = new Int32Array(count);
+  let known = 0;
+  // Areas are numbered in reading order.
+  for (let y = 0; y + 1 < rows.length; y++) {
+    for (let run = rows[y]; run < rows[y + 1]; run++) {
+      if (areaOf[run] === known) aboves[known++] = y * stride + 1 + begins[run] - y * width;
+    }
+  }
+  return aboves;
 }
 
 /** What each area lies in: told by the outline that passes above its first pixel. */
 function nesting(
-  { areas, stride, count }: AreaMap,
+  { areas, count }: AreaMap,
   all: readonly Contour[],
   outer: Int32Array,
-  below: Int32Array,
+  aboves: Int32Array,
+  below: ReadonlyMap<number, number>,
 ): Pick<Contours, "container" | "depth"> {
   const container = new Int32Array(count).fill(-1);
   const depth = new Int32Array(count);
   for (let area = 0; area < count; area++) {
-    const first = all[outer[area]];
-    const above = (first.y + 1) * stride + first.x + 1 - stride;
-    const neighbour = areas[above];
+    const neighbour = areas[aboves[area]];
     if (neighbour < 0) continue;
-    const passing = below[above] - 1;
+    const passing = below.get(aboves[area]) ?? -1;
     container[area] = outer[neighbour] === passing ? container[neighbour] : passing;
     const around = container[area];
     depth[area] = around < 0 ? 0 : depth[all[around].area] + 1;
@@ -80,20 +94,24 @@ function nesting(
   return { container, depth };
 }
 
+/** Marks of a pixel: that its upper side has been passed, and that it is to be known which outline passes its lower one. */
+const passed = 1;
+const asked = 2;
+
 /** Goes round outlines, and remembers where it has been. */
 class Follower {
   steps = new Uint8Array(1 << 16);
   used = 0;
-  /** Pixels whose upper side has been passed. */
+  /** The marks of each pixel. */
   readonly seen: Uint8Array;
-  /** One more than the outline that passes below a pixel: tells what a later area lies in. */
-  readonly below: Int32Array;
+  /** The outline that passes below a pixel, for those that are asked for: tells what a later area lies in. */
+  readonly below = new Map<number, number>();
   private readonly map: AreaMap;
 
-  constructor(map: AreaMap) {
+  constructor(map: AreaMap, asks: Int32Array) {
     this.map = map;
     this.seen = new Uint8Array(map.areas.length);
-    this.below = new Int32Array(map.areas.length);
+    for (let i = 0; i < asks.length; i++) this.seen[asks[i]] = asked;
   }
 
   /** Goes once round from above pixel `q`, eastwards, which lies in column `x`; what outline `id` encloses, px². */
@@ -110,11 +128,11 @@ class Follower {
     do {
       this.push(direction);
       if (direction === 0) {
-        seen[inside] = 1;
+        seen[inside] |= passed;
         column++;
       } else if (direction === 1) enclosed += column;
       else if (direction === 2) {
-        below[inside] = id + 1;
+        if ((seen[inside] & asked) !== 0) below.set(inside, id);
         column--;
       } else enclosed -= column;
       const nextInside = inside + ahead[direction];

@@ -144,13 +144,13 @@ const levelsAlike = 8;
 const partsMax = 300;
 
 function coarse(
-  { flat: labels, width, height, count }: AreaMap,
+  { runs, areaOf, width, height, count }: AreaMap,
   pixels: Uint8Array,
   apart: Uint8Array,
   left: number,
   deadlineMs: number,
 ): Int32Array {
-  const merging = new Merging({ pixels, width, height, labels, count, apart, deadlineMs });
+  const merging = new Merging({ pixels, width, height, runs, areaOf, count, apart, deadlineMs });
   merging.run(Number.POSITIVE_INFINITY, left);
   return merging.names(merging.merges);
 }

@@ -1,5 +1,5 @@
-import type { Runs } from "../image/runs.ts";
 import { PairTable } from "./pair-table.ts";
+import type { RunAreas } from "./segment.ts";
 
 /** A diagonal touch counts as this much border: enough to follow a hairline, too little to bridge areas. */
 const diagonalLength = 0.5;
@@ -117,14 +117,9 @@ function enlarged<T extends Int32Array | Float32Array>(from: T, to: T): T {
   return to;
 }
 
-/** The graph of a label per pixel, and their runs. Areas that are `apart` have no edges. */
-export function neighbours(
-  labels: Int32Array,
-  { begins, rows }: Runs,
-  width: number,
-  count: number,
-  apart?: Uint8Array,
-): AreaGraph {
+/** The graph of a picture's areas. Those that are `apart` have no edges. */
+export function neighbours({ runs, areaOf, count }: RunAreas, width: number, apart?: Uint8Array): AreaGraph {
+  const { begins, rows } = runs;
   const graph = new AreaGraph(count, apart);
   const height = rows.length - 1;
   for (let y = 0; y < height; y++) {
@@ -132,8 +127,8 @@ export function neighbours(
     let other = end;
     for (let run = rows[y]; run < end; run++) {
       const last = begins[run + 1] - 1;
-      const here = labels[last];
-      const right = run + 1 < end ? labels[last + 1] : here;
+      const here = areaOf[run];
+      const right = run + 1 < end ? areaOf[run + 1] : here;
       if (y + 1 === height) {
         if (right !== here) graph.touch(here, right, 1);
         continue;
@@ -141,25 +136,22 @@ export function neighbours(
       for (let p = begins[run]; ; p = begins[++other] - width) {
         const stop = Math.min(begins[other + 1] - width, last + 1);
         if (p === last && right !== here) graph.touch(here, right, 1);
-        const below = labels[p + width];
+        const below = areaOf[other];
         if (below !== here) graph.touch(here, below, stop - p);
         if (stop <= last) continue;
         if (p < last && right !== here) graph.touch(here, right, 1);
-        if (right !== here) touchAcross(graph, labels, last, width);
         break;
       }
-      if (begins[other + 1] - width === last + 1) other++;
+      const ends = begins[other + 1] - width === last + 1;
+      if (right !== here) touchAcross(graph, here, right, areaOf[other], areaOf[ends ? other + 1 : other]);
+      if (ends) other++;
     }
   }
   return graph.seal();
 }
 
-/** The diagonals of the block of 2 × 2 that begins with a pixel which another follows. */
-function touchAcross(graph: AreaGraph, labels: Int32Array, p: number, width: number): void {
-  const here = labels[p];
-  const right = labels[p + 1];
-  const below = labels[p + width];
-  const across = labels[p + width + 1];
+/** The diagonals of a block of 2 × 2: the areas of its upper and of its lower row. */
+function touchAcross(graph: AreaGraph, here: number, right: number, below: number, across: number): void {
   if (across === right || across === below) return;
   if (across !== here && below !== here) graph.touch(here, across, diagonalLength);
   if (right !== below && here !== below) graph.touch(right, below, diagonalLength);

@@ -1,16 +1,15 @@
 import { keepTo } from "../deadline.ts";
-import { eachRun, fillRun, type Runs, runsOf, valuesOf } from "../image/runs.ts";
+import { fillRun, type Runs, runsOf, valuesOf } from "../image/runs.ts";
 import { type AreaGraph, neighbours } from "./area-graph.ts";
 import { moments, planeError, stride, unionError } from "./colour-model.ts";
 import { Heap } from "./heap.ts";
+import type { RunAreas } from "./segment.ts";
 import { eachAlone, find } from "./union-find.ts";
 
-export interface MergeInput {
+export interface MergeInput extends RunAreas {
   readonly pixels: Uint8Array;
   readonly width: number;
   readonly height: number;
-  readonly labels: Int32Array;
-  readonly count: number;
   /** 1 for areas that are never joined to others. */
   readonly apart?: Uint8Array;
   /** `performance.now()` after which the merge throws DeadlinePassedError. */
@@ -35,8 +34,8 @@ export class Merging {
   private readonly parent: Int32Array;
   private readonly versions: Int32Array;
   private readonly joined: Int32Array;
-  private readonly labels: Int32Array;
   private readonly runs: Runs;
+  private readonly areaOf: Int32Array;
   private readonly pixels: Uint8Array;
   private readonly width: number;
   private readonly height: number;
@@ -45,23 +44,22 @@ export class Merging {
   private readonly heap: Heap;
   private border: number;
 
-  constructor({ pixels, width, height, labels, count, apart, deadlineMs }: MergeInput) {
+  constructor({ pixels, width, height, runs, areaOf, count, apart, deadlineMs }: MergeInput) {
     this.pixels = pixels;
     this.width = width;
     this.height = height;
-    this.labels = labels;
     this.count = count;
     this.deadlineMs = deadlineMs;
-    const runs = runsOf(labels, width, height);
     this.runs = runs;
-    this.sums = moments(pixels, width, runs, valuesOf(runs, labels), count);
+    this.areaOf = areaOf;
+    this.sums = moments(pixels, width, runs, areaOf, count);
     this.errors = new Float64Array(count);
     for (let i = 0; i < count; i++) this.errors[i] = planeError(this.sums, i);
     this.parent = eachAlone(count);
     this.versions = new Int32Array(count);
     this.joined = new Int32Array(count * 2);
     this.borders = new Float64Array(count);
-    this.graph = neighbours(labels, runs, width, count, apart);
+    this.graph = neighbours({ runs, areaOf, count }, width, apart);
     this.border = 0;
     this.heap = new Heap(this.graph.edges);
     for (let e = 0; e < this.graph.edges; e++) {
@@ -126,10 +124,11 @@ export class Merging {
 
   /** The picture after the first `merges` merges: a label per pixel and the moments of each area. */
   after(merges: number): { labels: Int32Array; sums: Float64Array } {
-    const { count, pixels, width, height } = this;
+    const { count, pixels, width, height, areaOf } = this;
+    const { begins } = this.runs;
     const names = this.names(merges);
-    const labels = new Int32Array(this.labels.length);
-    eachRun(this.runs, (begin, end) => fillRun(labels, names[this.labels[begin]], begin, end));
+    const labels = new Int32Array(width * height);
+    for (let run = 0; run < areaOf.length; run++) fillRun(labels, names[areaOf[run]], begins[run], begins[run + 1]);
     // Only the last state's moments are kept; those of an earlier one are counted anew.
     if (merges !== this.merges) {
       const runs = runsOf(labels, width, height);

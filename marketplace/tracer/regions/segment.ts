@@ -1,4 +1,4 @@
-import { asWords, fillRun, runsOf } from "../image/runs.ts";
+import { asWords, type Runs, runsOf } from "../image/runs.ts";
 import { type PixelEdges, sortedEdges } from "./pixel-edges.ts";
 import { find, join, type SizedSets } from "./union-find.ts";
 
@@ -6,7 +6,7 @@ import { find, join, type SizedSets } from "./union-find.ts";
  * Step 2: cuts the picture into many small areas of even colour, the starting point of the merge.
  *
  * In: premultiplied RGBA, `scale` (k of the paper, in colour levels: how much unevenness a small area may have) and the
- * most areas to return. Out: a label 0..count-1 per pixel. Areas are 8-connected.
+ * most areas to return. Out: areas 0..count-1, numbered in reading order. They are 8-connected.
  * Source: Felzenszwalb & Huttenlocher, "Efficient Graph-Based Image Segmentation" (2004); edges sorted by counting.
  */
 export function segment(
@@ -15,7 +15,7 @@ export function segment(
   height: number,
   scale: number,
   regionsMax: number,
-): { labels: Int32Array; count: number } {
+): RunAreas {
   const words = asWords(pixels);
   const runs = runsOf(words, width, height);
   const { begins } = runs;
@@ -27,7 +27,15 @@ export function segment(
   const edges = sortedEdges(pixels, words, runs, sets);
   const count = joinEven(sets, edges, scale);
   if (count > regionsMax) joinSmall(sets, edges, count, regionsMax);
-  return labelled(sets, begins);
+  return named(sets, runs);
+}
+
+/** A picture cut into areas, by the longest stretches of one area in each row. */
+export interface RunAreas {
+  readonly runs: Runs;
+  /** The area of each run. */
+  readonly areaOf: Int32Array;
+  readonly count: number;
 }
 
 /** Joins areas along edges no heavier than either is uneven, lightest first; how many areas are left. */
@@ -82,15 +90,26 @@ function joinSmall(sets: SizedSets, { from, to }: PixelEdges, areas: number, reg
   }
 }
 
-function labelled({ parent }: SizedSets, begins: Int32Array): { labels: Int32Array; count: number } {
-  const labels = new Int32Array(begins[parent.length]);
+/** The areas by number; runs of one area that follow each other are one. */
+function named({ parent }: SizedSets, { begins, rows }: Runs): RunAreas {
   const names = new Int32Array(parent.length);
+  const areaOf = new Int32Array(parent.length);
+  const joined = { begins: new Int32Array(begins.length), rows: new Int32Array(rows.length) };
   let count = 0;
-  for (let run = 0; run < parent.length; run++) {
-    const root = find(parent, run);
-    // A root is the first run of its area, so it is named before any other run of it is met.
-    names[run] = root === run ? count++ : names[root];
-    fillRun(labels, names[run], begins[run], begins[run + 1]);
+  let used = 0;
+  for (let y = 0; y + 1 < rows.length; y++) {
+    joined.rows[y] = used;
+    for (let run = rows[y]; run < rows[y + 1]; run++) {
+      const root = find(parent, run);
+      // A root is the first run of its area, so it is named before any other run of it is met.
+      names[run] = root === run ? count++ : names[root];
+      if (used > joined.rows[y] && areaOf[used - 1] === names[run]) continue;
+      joined.begins[used] = begins[run];
+      areaOf[used++] = names[run];
+    }
   }
-  return { labels, count };
+  joined.rows[rows.length - 1] = used;
+  joined.begins[used] = begins[parent.length];
+  const runs = { begins: joined.begins.subarray(0, used + 1), rows: joined.rows };
+  return { runs, areaOf: areaOf.subarray(0, used), count };
 }

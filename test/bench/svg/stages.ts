@@ -36,8 +36,9 @@ export async function drawStages(): Promise<void> {
   const clean = unblend(lifted.above, width, height);
   strengthenHairlines(clean, width, height);
   const settings = settingsOf({});
-  const { labels, count } = segment(clean, width, height, 20, width * height * 0.1);
-  const merging = new Merging({ pixels: clean, width, height, labels, count, deadlineMs: Number.POSITIVE_INFINITY });
+  const cut = segment(clean, width, height, 20, width * height * 0.1);
+  const merging = new Merging({ ...cut, pixels: clean, width, height, deadlineMs: Number.POSITIVE_INFINITY });
+  const { labels } = merging.after(0);
   merging.run(settings.lambda);
   merging.absorb(settings.areaMin, 2 * settings.lambda);
   const merged = { ...merging.after(merging.merges), clean, width, height };

@@ -27,16 +27,14 @@ export function findSaved({ width, height, rgba }: Raster): Saved | null {
   const { share, proof, between, quality } = bestTable(frequenciesOf(uneven, luma));
   if (share < shareMin || proof < proofMin || between > betweenMax) return null;
   const colours = [blue, red].flatMap((weights) => uneven.map((at) => blockAt(rgba, at, width, weights)));
-  const colour = alignment(strongest(colours), steps(quality, "chroma"));
+  const [colour] = alignments(strongest(colours), [steps(quality, "chroma")]);
   return { quality, halved: colour.n > 0 && colour.share < wholeMin };
 }
 
 function bestTable(frequencies: Frequencies): Alignment & { readonly quality: number } {
   let best: Alignment & { quality: number } = { share: 0, proof: 0, between: 0, n: 0, quality: 0 };
-  const known = noneKnown();
-  for (let quality = qualityMin; quality <= qualityMax; quality++) {
-    const found = alignment(frequencies, lumaSteps[quality - qualityMin], known);
-    if (found.proof > best.proof) best = { ...found, quality };
+  for (const [i, found] of alignments(frequencies, lumaSteps).entries()) {
+    if (found.proof > best.proof) best = { ...found, quality: qualityMin + i };
   }
   return best;
 }
@@ -119,24 +117,29 @@ interface OnStep {
   first: number;
 }
 
-const noneKnown = () => new Array<OnStep | undefined>(64 * 256);
-
-/** `known`: what was found for a frequency and a step before; tables of neighbouring qualities share many. */
-function alignment(frequencies: Frequencies, table: Float32Array, known = noneKnown()): Alignment {
-  const all: OnStep = { sum: 0, n: 0, between: 0, first: 0 };
+/** How frequencies lie on the steps of each table; tables of neighbouring qualities share many steps. */
+function alignments(frequencies: Frequencies, tables: readonly Float32Array[]): Alignment[] {
+  const all = tables.map((): OnStep => ({ sum: 0, n: 0, between: 0, first: 0 }));
   for (let k = 1; k < 64; k++) {
-    const step = table[k];
-    if (step < stepMin) continue;
-    known[k * 256 + step] ??= onStep(frequencies, k, step);
-    const { sum, n, between, first } = known[k * 256 + step]!;
-    all.sum += sum;
-    all.n += n;
-    all.between += between;
-    all.first += first;
+    let step = 0;
+    let found = all[0];
+    for (let t = 0; t < tables.length; t++) {
+      if (tables[t][k] < stepMin) continue;
+      if (tables[t][k] !== step) {
+        step = tables[t][k];
+        found = onStep(frequencies, k, step);
+      }
+      const table = all[t];
+      table.sum += found.sum;
+      table.n += found.n;
+      table.between += found.between;
+      table.first += found.first;
+    }
   }
-  const { sum, n, between, first } = all;
-  const off = first === 0 ? Number.POSITIVE_INFINITY : between / first;
-  return { share: n === 0 ? 0 : sum / n, proof: sum / Math.sqrt(n + 1), between: off, n };
+  return all.map(({ sum, n, between, first }) => {
+    const off = first === 0 ? Number.POSITIVE_INFINITY : between / first;
+    return { share: n === 0 ? 0 : sum / n, proof: sum / Math.sqrt(n + 1), between: off, n };
+  });
 }
 
 function onStep({ values, weights, firsts }: Frequencies, k: number, step: number): OnStep {
