@@ -55,20 +55,24 @@ function turns(points: Points, reach: number): Float64Array {
   return turnScratch;
 }
 
+/** A place on a line, and a unit vector along it. */
 interface Line {
-  readonly x: number;
-  readonly y: number;
-  readonly dx: number;
-  readonly dy: number;
+  x: number;
+  y: number;
+  dx: number;
+  dy: number;
 }
+
+/** Scratch: the lines of two sides of a corner, and of what is between them. */
+const [sideBefore, sideAfter, sideEnd] = Array.from({ length: 3 }, (): Line => ({ x: 0, y: 0, dx: 0, dy: 0 }));
 
 function sharpen(points: Points, i: number, turn: number): void {
   const { x, y, corner, count: n } = points;
   const side = Math.min(5, (n >> 2) - 1);
   const straight = side >= 3;
   if (straight) {
-    const before = line(points, i - 1 - side, side, offMax);
-    const after = before && line(points, i + 2, side, offMax);
+    const before = line(points, i - 1 - side, side, offMax, sideBefore);
+    const after = before && line(points, i + 2, side, offMax, sideAfter);
     const cross = after ? before.dx * after.dy - before.dy * after.dx : 0;
     if (after && Math.abs(cross) > 0.35) {
       const s = ((after.x - before.x) * after.dy - (after.y - before.y) * after.dx) / cross;
@@ -96,9 +100,10 @@ function squareEnd(points: Points, i: number): boolean {
   for (let wide = endWideMin; wide <= endWideMax && n >= wide + 2 * endSide + 2; wide++) {
     for (let from = i - wide + 1; from <= i; from++) {
       // The outermost points lie in the corners' own pixels, whose coverage says little of either edge.
-      const end = wide > 3 ? line(points, from + 1, wide - 2, endOffMax) : line(points, from, wide, endOffMax);
-      const before = end && line(points, from - endSide, endSide, offMax);
-      const after = before && line(points, from + wide, endSide, offMax);
+      const inset = wide > 3 ? 1 : 0;
+      const end = line(points, from + inset, wide - 2 * inset, endOffMax, sideEnd);
+      const before = end && line(points, from - endSide, endSide, offMax, sideBefore);
+      const after = before && line(points, from + wide, endSide, offMax, sideAfter);
       if (!after) continue;
       const first = (from + n) % n;
       const last = (from + wide - 1 + n) % n;
@@ -147,8 +152,8 @@ function pull(points: Points, i: number, side: Line): void {
   points.y[i] = side.y + side.dy * s;
 }
 
-/** Least-squares line through `count` points of the chain from `from`; null where one misses it by more than `most`. */
-function line(points: Points, from: number, count: number, most: number): Line | null {
+/** Sets `out` to the least-squares line through `count` points of the chain; null where one misses it by more than `most`. */
+function line(points: Points, from: number, count: number, most: number, out: Line): Line | null {
   const { x, y, count: n } = points;
   const first = from < 0 ? from + n : from < n ? from : from - n;
   let mx = 0;
@@ -178,5 +183,9 @@ function line(points: Points, from: number, count: number, most: number): Line |
   for (let k = 0, j = first; k < count; k++, j = j + 1 < n ? j + 1 : 0) {
     if (Math.abs((x[j] - mx) * dy - (y[j] - my) * dx) > most) return null;
   }
-  return { x: mx, y: my, dx, dy };
+  out.x = mx;
+  out.y = my;
+  out.dx = dx;
+  out.dy = dy;
+  return out;
 }

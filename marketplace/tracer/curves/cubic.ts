@@ -27,7 +27,10 @@ export class Cubic {
 
   /** Finds the two handle lengths along the given tangents. */
   solve({ x, y, place }: Chain, a: number, b: number, start: Direction, end: Direction): void {
-    const [fromX, fromY, toX, toY] = [x[a], y[a], x[b], y[b]];
+    const fromX = x[a];
+    const fromY = y[a];
+    const toX = x[b];
+    const toY = y[b];
     const { x: startX, y: startY } = start;
     const { x: endX, y: endY } = end;
     let c00 = 0;

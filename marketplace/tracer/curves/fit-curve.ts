@@ -77,7 +77,7 @@ function fitOpen({ a, b, start, end }: Piece, outline: Outline): void {
       outline.kinds.push(1);
       outline.points.push(chain.x[to], chain.y[to]);
     } else {
-      fitCubic(upTo(rest, to));
+      fitCubic(from, to, leaving, endAt(rest, to));
       const { handle1x, handle1y, handle2x, handle2y } = cubic;
       outline.kinds.push(3);
       outline.points.push(handle1x, handle1y, handle2x, handle2y, chain.x[to], chain.y[to]);
@@ -113,16 +113,19 @@ function isLineTo({ a }: Piece, to: number): boolean {
 }
 
 function isCubicTo(piece: Piece, to: number): boolean {
-  return fitCubic(upTo(piece, to), true) <= 1;
+  return fitCubic(piece.a, to, piece.start, endAt(piece, to), true) <= 1;
 }
 
-/** A piece from its beginning to one of its points. */
-function upTo({ a, b, start, end }: Piece, to: number): Piece {
-  return { a, b: to, start, end: to === b ? end : reversed(chain.tangentBetween(to, a, b)) };
+/** The tangent at which a piece that is cut off at one of its points ends. */
+function endAt({ a, b, end }: Piece, to: number): Direction {
+  return to === b ? end : reversed(chain.tangentBetween(to, a, b));
 }
 
-/** Fits `cubic` to a piece; what it misses the worst point by, in tolerances. `untilNear` ends with the first that is near enough. */
-function fitCubic({ a, b, start, end }: Piece, untilNear = false): number {
+/**
+ * Fits `cubic` to the points `a` to `b`; what it misses the worst by, in tolerances. `untilNear` ends with the first that is
+ * near enough.
+ */
+function fitCubic(a: number, b: number, start: Direction, end: Direction, untilNear = false): number {
   cubic.placeByLength(chain, a, b);
   cubic.solve(chain, a, b, start, end);
   let worst = cubic.farthest(chain, a, b);

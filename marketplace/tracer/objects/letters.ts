@@ -41,14 +41,15 @@ export function lettersOf(map: AreaMap, chain: Contours, { boxes, border, outlin
 /** Whether an area touches little but what it lies in. */
 function standsAlone({ areas, stride }: AreaMap, chain: Contours, area: number, on: number): boolean {
   const { x, y, from, to } = chain.all[chain.outer[area]];
+  const beside = [-stride, 0, -1, -stride - 1];
+  const ahead = [1, stride, -1, -stride];
   let at = (y + 1) * stride + x + 1;
   let alone = 0;
   for (let i = from; i < to; i++) {
     // The vertex `at` is the upper left corner of its pixel; the area is on the right hand.
     const direction = chain.steps[i];
-    const outside = [at - stride, at, at - 1, at - stride - 1][direction];
-    if (areas[outside] === on) alone++;
-    at += [1, stride, -1, -stride][direction];
+    if (areas[at + beside[direction]] === on) alone++;
+    at += ahead[direction];
   }
   return alone > aloneShareMin * (to - from);
 }

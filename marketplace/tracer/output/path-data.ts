@@ -1,3 +1,4 @@
+import { lengthOf } from "../curves/length.ts";
 import type { Outline } from "../drawing.ts";
 import { inParts } from "./long-arc.ts";
 
@@ -113,7 +114,12 @@ class Pen {
   cubic(handles: Handles, x: number, y: number): void {
     const [dx, dy] = [x - this.x, y - this.y];
     const { hx, hy, last } = this;
-    const whole = handles.map(Math.round) as unknown as Handles;
+    const whole: Handles = [
+      Math.round(handles[0]),
+      Math.round(handles[1]),
+      Math.round(handles[2]),
+      Math.round(handles[3]),
+    ];
     const exact = quadraticOf(handles, dx, dy) ?? quadraticOf(whole, dx, dy);
     const [qx, qy] = exact ?? controlOf(whole, dx, dy);
     const isNear = (others: Handles) => strayOf(whole, others) <= strayMax;
@@ -150,14 +156,17 @@ class Pen {
 type Handles = readonly [number, number, number, number];
 
 /** The control point of the quadratic that comes nearest to a cubic which ends at (dx, dy), in whole units. */
-function controlOf([ax, ay, bx, by]: Handles, dx: number, dy: number): [number, number] {
-  return [Math.round((3 * (ax + bx) - dx) / 4), Math.round((3 * (ay + by) - dy) / 4)];
+function controlOf(handles: Handles, dx: number, dy: number): [number, number] {
+  return [
+    Math.round((3 * (handles[0] + handles[2]) - dx) / 4),
+    Math.round((3 * (handles[1] + handles[3]) - dy) / 4),
+  ];
 }
 
 /** The control point of what is a quadratic of whole units; null where it is none. */
 function quadraticOf(handles: Handles, dx: number, dy: number): [number, number] | null {
-  const [qx, qy] = controlOf(handles, dx, dy);
-  return strayOf(handles, elevated(qx, qy, dx, dy)) < 1e-6 ? [qx, qy] : null;
+  const control = controlOf(handles, dx, dy);
+  return strayOf(handles, elevated(control[0], control[1], dx, dy)) < 1e-6 ? control : null;
 }
 
 /** A quadratic as a cubic. */
@@ -167,8 +176,11 @@ function elevated(qx: number, qy: number, dx: number, dy: number): Handles {
 
 /** How far a cubic strays when it gets other handles. */
 function strayOf(handles: Handles, others: Handles): number {
-  const [ax, ay, bx, by] = handles.map((v, i) => v - others[i]);
-  const off = (first: number, second: number) => Math.hypot(first * ax + second * bx, first * ay + second * by);
+  const ax = handles[0] - others[0];
+  const ay = handles[1] - others[1];
+  const bx = handles[2] - others[2];
+  const by = handles[3] - others[3];
+  const off = (first: number, second: number) => lengthOf(first * ax + second * bx, first * ay + second * by);
   return Math.max(off(27 / 64, 9 / 64), off(3 / 8, 3 / 8), off(9 / 64, 27 / 64));
 }
 

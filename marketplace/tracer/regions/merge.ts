@@ -64,8 +64,7 @@ export class Merging {
     this.heap = new Heap(this.graph.edges);
     for (let e = 0; e < this.graph.edges; e++) {
       this.border += this.graph.length[e];
-      this.price(e);
-      this.heap.push(this.graph.cost[e], e);
+      this.reprice(e);
     }
   }
 
@@ -151,6 +150,11 @@ export class Merging {
     graph.stamp[e] = versions[a] + versions[b];
   }
 
+  private readonly reprice = (e: number): void => {
+    this.price(e);
+    this.heap.push(this.graph.cost[e], e);
+  };
+
   private join(e: number): void {
     const { graph, sums, errors, versions } = this;
     let keep = graph.a[e];
@@ -162,10 +166,7 @@ export class Merging {
     this.parent[drop] = keep;
     this.border -= graph.length[e];
     graph.remove(e, keep, drop);
-    graph.move(drop, keep, (shared) => {
-      this.price(shared);
-      this.heap.push(graph.cost[shared], shared);
-    });
+    graph.move(drop, keep, this.reprice);
     this.joined[this.merges * 2] = keep;
     this.joined[this.merges * 2 + 1] = drop;
     this.borders[this.merges] = this.border;

@@ -174,7 +174,8 @@ function smoothBorders({ labels, runs, sums, clean, width }: Segmented): Borders
   const pairs: number[] = [];
   // Pixels of one area, beside as many of another a step on.
   const touch = (from: number, to: number, step: number) => {
-    const [a, b] = [labels[from], labels[from + step]];
+    const a = labels[from];
+    const b = labels[from + step];
     if (a === b) return;
     let at = table.get(a, b);
     if (at < 0) {

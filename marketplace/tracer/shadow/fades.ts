@@ -30,9 +30,6 @@ const colourOffMax = 1.5;
 
 /** 1 for each pixel that is neither opaque nor transparent and differs little from its four neighbours. */
 function fadingPixels(pixels: Uint8Array, width: number, height: number): Uint8Array | null {
-  let soft = 0;
-  for (let i = 3; i < pixels.length; i += 4) if (pixels[i] !== 0 && pixels[i] < opaqueMin) soft++;
-  if (soft < sizeMin) return null;
   const fading = new Uint8Array(width * height);
   let count = 0;
   for (let y = 0, p = 0; y < height; y++) {
