@@ -2,6 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { vectorizeRawSync } from "@neplex/vectorizer";
 import imagetracer from "imagetracerjs";
 import sharp from "sharp";
@@ -9,11 +10,16 @@ import type { Raster } from "../../marketplace/tracer/image/raster.ts";
 import { type Likeness, likeness } from "../../marketplace/tracer/output/score.ts";
 import { renderRaster } from "../../marketplace/tracer/pool/render.ts";
 import { engineFlags } from "../../marketplace/tracer/pool/worker-pool.ts";
-import { trace } from "../../marketplace/tracer/trace.ts";
+import { compiled } from "../support/compiled.ts";
 import { type BenchImage, drawnImages, readImages } from "./svg-images.ts";
 
+/** As it is deployed. */
+const tracer: typeof import("../../marketplace/tracer/trace.ts") = await import(
+  compiled(new URL("../../marketplace/tracer/trace.ts", import.meta.url))
+);
+
 const engines: Readonly<Record<string, (picture: Raster) => string>> = {
-  ours: (picture) => trace(picture).svg,
+  ours: (picture) => tracer.trace(picture).svg,
   VTracer: ({ width, height, rgba }) => vectorizeRawSync(Buffer.from(rgba), { width, height }),
   imagetracerjs: ({ width, height, rgba }) =>
     imagetracer.imagedataToSVG({ width, height, data: new Uint8ClampedArray(rgba) }, "detailed"),
@@ -40,7 +46,15 @@ interface Row {
  * side by side.
  */
 export async function benchSvg(): Promise<void> {
-  if (!engineFlags.every((flag) => process.execArgv.includes(flag))) return inTracingProcess();
+  const options = process.argv.slice(2).filter((word) => word.startsWith("--"));
+  const program = fileURLToPath(new URL("./svg/tracing-process.ts", import.meta.url));
+  const args = [...process.execArgv, ...engineFlags, program, ...options];
+  const [code] = await once(spawn(process.execPath, args, { stdio: "inherit" }), "exit");
+  if (code !== 0) throw new Error(`the bench ended with ${code}`);
+}
+
+/** In a process with the flags that a tracing one has, and little more in it. */
+export async function measureInThisProcess(): Promise<void> {
   const folder = process.argv.find((word) => word.startsWith("--images="))?.slice("--images=".length);
   const images = folder ? await readImages(folder) : drawnImages();
   const rows: Row[] = images.map((image) => ({ image, runs: {} }));
@@ -53,19 +67,14 @@ export async function benchSvg(): Promise<void> {
   if (process.argv.includes("--report")) process.stdout.write(`report: ${await report(rows)}\n`);
 }
 
-/** This bench alone, in a process with the flags that a tracing one has. */
-async function inTracingProcess(): Promise<void> {
-  const options = process.argv.slice(2).filter((word) => word.startsWith("--"));
-  const args = [...process.execArgv, ...engineFlags, process.argv[1]!, "svg", ...options];
-  const [code] = await once(spawn(process.execPath, args, { stdio: "inherit" }), "exit");
-  if (code !== 0) throw new Error(`the bench ended with ${code}`);
-}
-
-/** Traces every picture twice before it measures: V8 compiles what runs often while it runs. */
+/**
+ * Traces every picture again and again before it measures: V8 compiles what runs often while it runs, and a tracing process
+ * lives for thousands of pictures.
+ */
 function measureAll(rows: readonly Row[], names: readonly string[]): void {
   const each = () => rows.map(({ image }) => names.map((name) => timed(image.raster, engines[name]!).ms));
   const first = each();
-  each();
+  for (let round = 0; round < warmUpRounds; round++) each();
   for (const [at, { image, runs }] of rows.entries()) {
     for (const [nth, name] of names.entries()) {
       runs[name] = { ...measure(image.raster, engines[name]!), firstMs: first[at]![nth]! };
@@ -73,6 +82,8 @@ function measureAll(rows: readonly Row[], names: readonly string[]): void {
     process.stdout.write(`${image.name.padEnd(24)} ${names.map((name) => describe(runs[name]!)).join("  |  ")}\n`);
   }
 }
+
+const warmUpRounds = 5;
 
 function timed(raster: Raster, run: (picture: Raster) => string): { svg: string; ms: number } {
   const before = process.cpuUsage();

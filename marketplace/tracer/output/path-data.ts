@@ -157,10 +157,7 @@ type Handles = readonly [number, number, number, number];
 
 /** The control point of the quadratic that comes nearest to a cubic which ends at (dx, dy), in whole units. */
 function controlOf(handles: Handles, dx: number, dy: number): [number, number] {
-  return [
-    Math.round((3 * (handles[0] + handles[2]) - dx) / 4),
-    Math.round((3 * (handles[1] + handles[3]) - dy) / 4),
-  ];
+  return [Math.round((3 * (handles[0] + handles[2]) - dx) / 4), Math.round((3 * (handles[1] + handles[3]) - dy) / 4)];
 }
 
 /** The control point of what is a quadratic of whole units; null where it is none. */
