@@ -1,3 +1,4 @@
+import { lengthOf } from "./length.ts";
 import type { Points } from "./points.ts";
 
 /** A unit vector. */
@@ -16,18 +17,22 @@ export class Chain {
   /** How far a curve may miss each point, px. */
   tolerance = new Float64Array(4097);
   corner = new Uint8Array(4097);
+  /** How far each point lies from the first along the chain, px. */
+  along = new Float64Array(4097);
   /** Where on its curve each point lies, 0..1. */
   place = new Float64Array(4097);
 
   load(points: Points, first: number): void {
     const n = points.count;
     if (this.x.length <= n) this.grow(n * 2 + 1);
+    const { x, y, tolerance, corner, along } = this;
     for (let i = 0, j = first; i <= n; i++, j++) {
       if (j >= n) j -= n;
-      this.x[i] = points.x[j];
-      this.y[i] = points.y[j];
-      this.tolerance[i] = points.tolerance[j];
-      this.corner[i] = points.corner[j];
+      x[i] = points.x[j];
+      y[i] = points.y[j];
+      tolerance[i] = points.tolerance[j];
+      corner[i] = points.corner[j];
+      along[i] = i === 0 ? 0 : along[i - 1] + lengthOf(x[i] - x[i - 1], y[i] - y[i - 1]);
     }
   }
 
@@ -78,6 +83,7 @@ export class Chain {
     this.y = new Float64Array(capacity);
     this.tolerance = new Float64Array(capacity);
     this.corner = new Uint8Array(capacity);
+    this.along = new Float64Array(capacity);
     this.place = new Float64Array(capacity);
   }
 }

@@ -14,15 +14,10 @@ export class Cubic {
   farthestAt = 0;
 
   /** Sets where on the curve each point lies by its share of the chain's length. */
-  placeByLength({ x, y, place }: Chain, a: number, b: number): void {
-    place[a] = 0;
-    for (let i = a + 1; i <= b; i++) {
-      const dx = x[i] - x[i - 1];
-      const dy = y[i] - y[i - 1];
-      place[i] = place[i - 1] + Math.sqrt(dx * dx + dy * dy);
-    }
-    const total = place[b] || 1;
-    for (let i = a + 1; i <= b; i++) place[i] /= total;
+  placeByLength({ along, place }: Chain, a: number, b: number): void {
+    const from = along[a];
+    const total = along[b] - from || 1;
+    for (let i = a; i <= b; i++) place[i] = (along[i] - from) / total;
   }
 
   /** Finds the two handle lengths along the given tangents. */

@@ -26,11 +26,11 @@ export function strengthenHairlines(pixels: Uint8Array, width: number, height: n
       if (q >= 0) changes.push(p, words[q], across, span);
     }
     for (let i = 0; i < changes.length; i += 4) {
-      const [p, across, span] = [changes[i], changes[i + 2], changes[i + 3]];
+      const p = changes[i];
       words[p] = changes[i + 1];
-      if (span === 2) settleTwin(pixels, words, p, across);
-      for (let q = p - reach * (width + 1); q <= p + reach * (width - 1); q += width)
-        changed.fill(pass + 1, q, q + 2 * reach + 1);
+      if (changes[i + 3] === 2) settleTwin(pixels, words, p, changes[i + 2]);
+      for (let row = p - reach * (width + 1); row <= p + reach * (width - 1); row += width)
+        for (let q = row; q <= row + 2 * reach; q++) changed[q] = pass + 1;
     }
     if (changes.length === 0) return;
   }

@@ -14,6 +14,7 @@ export function spline(
 ): { stops: Float64Array; error: number } {
   const normal = new Float64Array(knots * knots);
   const right = new Float64Array(knots * 4);
+  let squares = 0;
   const step = (to - from) / (knots - 1) || 1;
   const place = (d: number) => Math.min(knots - 1.000001, (d - from) / step);
   for (let i = 0; i < distance.length; i++) {
@@ -25,17 +26,22 @@ export function spline(
     normal[k * knots + k + 1] += near * far;
     normal[(k + 1) * knots + k] += near * far;
     normal[(k + 1) * knots + k + 1] += far * far;
-    const c = i * 4;
+    const r = colours[i * 4];
+    const g = colours[i * 4 + 1];
+    const b = colours[i * 4 + 2];
+    const a = colours[i * 4 + 3];
+    squares += r * r + g * g + b * b + a * a;
     const of = k * 4;
-    right[of] += near * colours[c];
-    right[of + 1] += near * colours[c + 1];
-    right[of + 2] += near * colours[c + 2];
-    right[of + 3] += near * colours[c + 3];
-    right[of + 4] += far * colours[c];
-    right[of + 5] += far * colours[c + 1];
-    right[of + 6] += far * colours[c + 2];
-    right[of + 7] += far * colours[c + 3];
+    right[of] += near * r;
+    right[of + 1] += near * g;
+    right[of + 2] += near * b;
+    right[of + 3] += near * a;
+    right[of + 4] += far * r;
+    right[of + 5] += far * g;
+    right[of + 6] += far * b;
+    right[of + 7] += far * a;
   }
+  const sums = { normal: normal.slice(), right: right.slice(), squares };
   // A knot that no sample is near must not run away.
   for (let k = 0; k < knots; k++) normal[k * knots + k] += 1e-3;
   const stops = new Float64Array(knots * 5);
@@ -44,21 +50,28 @@ export function spline(
     stops[k * 5] = (from + k * step) / whole;
     for (let c = 0; c < 4; c++) stops[k * 5 + 1 + c] = Math.max(0, Math.min(255, right[k * 4 + c]));
   }
-  let error = 0;
-  for (let i = 0; i < distance.length; i++) {
-    const at = place(distance[i]);
-    const k = Math.floor(at);
-    const far = at - k;
-    const near = 1 - far;
-    const c = i * 4;
-    const of = k * 5;
-    const r = stops[of + 1] * near + stops[of + 6] * far - colours[c];
-    const g = stops[of + 2] * near + stops[of + 7] * far - colours[c + 1];
-    const b = stops[of + 3] * near + stops[of + 8] * far - colours[c + 2];
-    const a = stops[of + 4] * near + stops[of + 9] * far - colours[c + 3];
-    error = error + r * r + g * g + b * b + a * a;
+  return { stops, error: missed(stops, knots, sums) };
+}
+
+/** The squared error that these stops leave, from the sums they were found by. */
+function missed(stops: Float64Array, knots: number, { normal, right, squares }: Sums): number {
+  let error = squares;
+  for (let c = 0; c < 4; c++) {
+    for (let k = 0; k < knots; k++) {
+      const here = stops[k * 5 + 1 + c];
+      // Only neighbouring knots share samples.
+      const next = k + 1 < knots ? 2 * normal[k * knots + k + 1] * stops[k * 5 + 6 + c] : 0;
+      error += here * (normal[k * knots + k] * here + next - 2 * right[k * 4 + c]);
+    }
   }
-  return { stops, error };
+  return Math.max(0, error);
+}
+
+interface Sums {
+  readonly normal: Float64Array;
+  readonly right: Float64Array;
+  /** Of the samples' own levels. */
+  readonly squares: number;
 }
 
 /** Solves A·X = B by elimination with pivots; X replaces B (`columns` right-hand sides). False when A is singular. */

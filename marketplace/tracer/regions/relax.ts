@@ -44,9 +44,9 @@ interface State extends Omit<Segmented, "sums" | "runs"> {
 function queueBlock(p: number, { width, height }: State, queued: Uint8Array, list: number[]): void {
   for (let dy = -width; dy <= width; dy += width) {
     for (let q = p + dy - 1; q <= p + dy + 1; q++) {
-      if (queued[q] === 1 || !inside(q, width, height)) continue;
+      if (queued[q] === 1) continue;
       queued[q] = 1;
-      list.push(q);
+      if (inside(q, width, height)) list.push(q);
     }
   }
 }
