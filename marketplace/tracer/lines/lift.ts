@@ -111,12 +111,12 @@ class State {
   }
 
   get at(): Int32Array {
-    this.strokeAt ??= new Int32Array(this.areas.map.flat.length).fill(-1);
+    this.strokeAt ??= new Int32Array(this.areas.map.width * this.areas.map.height).fill(-1);
     return this.strokeAt;
   }
 
   get near(): Uint8Array {
-    this.nearStroke ??= new Uint8Array(this.areas.map.flat.length);
+    this.nearStroke ??= new Uint8Array(this.areas.map.width * this.areas.map.height);
     return this.nearStroke;
   }
 
@@ -207,7 +207,7 @@ function liftAll(
   };
   const main = candidates.reduce((most, other) => (other.places.length > most.places.length ? other : most));
   const all = candidates.reduce((sum, { places }) => sum + places.length, 0);
-  if (found.length === 0 && all < linesShareMin * map.flat.length) return false;
+  if (found.length === 0 && all < linesShareMin * map.width * map.height) return false;
   const first = look(main);
   if (!first && main.places.length > mainShare * all) return found.length > 0;
   for (const candidate of candidates) {

@@ -146,9 +146,14 @@ function addMarks(runs: readonly TextLine[], runOf: Int32Array, map: AreaMap, sh
 /** The runs of areas that were numbered anew: letters are as they were. */
 export function carried(runOf: Int32Array, before: AreaMap, after: AreaMap): Int32Array {
   const now = new Int32Array(after.count).fill(-1);
-  for (let p = 0; p < after.flat.length; p++) {
-    const run = runOf[before.flat[p]];
-    if (run >= 0) now[after.flat[p]] = run;
+  const { begins } = before.runs;
+  const { begins: laterBegins } = after.runs;
+  let later = 0;
+  for (let r = 0; r < before.areaOf.length; r++) {
+    const run = runOf[before.areaOf[r]];
+    if (run < 0) continue;
+    while (laterBegins[later + 1] <= begins[r]) later++;
+    for (let l = later; laterBegins[l] < begins[r + 1]; l++) now[after.areaOf[l]] = run;
   }
   return now;
 }

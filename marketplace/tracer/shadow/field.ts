@@ -107,26 +107,30 @@ function extend(window: Window, last: readonly number[] | null): number[] {
   const { alpha, known, bare, seen, width } = window;
   const found: number[] = [];
   const look = (i: number) => {
-    const foretold = known[i] === 1 ? Number.NaN : foretoldAt(i, window);
+    if (known[i] !== 0) return;
+    const foretold = foretoldAt(i, window);
     if (Number.isNaN(foretold)) return;
     const own = foretold > 0 && Math.abs(seen[i] - foretold) <= nearMax;
     alpha[i] = own ? seen[i] : foretold;
     if (own) bare[i] = 1;
+    known[i] = foundNow;
     found.push(i);
   };
   if (last) {
     const steps = [-2, -1, 1, 2, -2 * width, -width, width, 2 * width];
-    const near = last.flatMap((i) => steps.map((step) => i + step));
-    for (const i of new Set(near)) if (i >= 0 && i < known.length) look(i);
+    for (const i of last) for (const step of steps) look(i + step);
   } else
     for (let i = 0; i < known.length; i++) {
       // Most are known, or far from all that are.
-      const isBeside = known[i - 1] === 1 || known[i + 1] === 1 || known[i - width] === 1 || known[i + width] === 1;
-      if (known[i] === 0 && isBeside) look(i);
+      if (known[i] !== 0) continue;
+      if (known[i - 1] === 1 || known[i + 1] === 1 || known[i - width] === 1 || known[i + width] === 1) look(i);
     }
   for (const i of found) known[i] = 1;
   return found;
 }
+
+/** Marks a pixel that is known from the next round on. */
+const foundNow = 2;
 
 /** What the known pixels beside one lead to; NaN where there are none. */
 function foretoldAt(i: number, { alpha, known, width }: Window): number {
