@@ -2,7 +2,6 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { vectorizeRawSync } from "@neplex/vectorizer";
 import imagetracer from "imagetracerjs";
 import sharp from "sharp";
@@ -10,16 +9,12 @@ import type { Raster } from "../../marketplace/tracer/image/raster.ts";
 import { type Likeness, likeness } from "../../marketplace/tracer/output/score.ts";
 import { renderRaster } from "../../marketplace/tracer/pool/render.ts";
 import { engineFlags } from "../../marketplace/tracer/pool/worker-pool.ts";
+import { trace } from "../../marketplace/tracer/trace.ts";
 import { compiled } from "../support/compiled.ts";
 import { type BenchImage, drawnImages, readImages } from "./svg-images.ts";
 
-/** As it is deployed. */
-const tracer: typeof import("../../marketplace/tracer/trace.ts") = await import(
-  compiled(new URL("../../marketplace/tracer/trace.ts", import.meta.url))
-);
-
 const engines: Readonly<Record<string, (picture: Raster) => string>> = {
-  ours: (picture) => tracer.trace(picture).svg,
+  ours: (picture) => trace(picture).svg,
   VTracer: ({ width, height, rgba }) => vectorizeRawSync(Buffer.from(rgba), { width, height }),
   imagetracerjs: ({ width, height, rgba }) =>
     imagetracer.imagedataToSVG({ width, height, data: new Uint8ClampedArray(rgba) }, "detailed"),
@@ -47,13 +42,15 @@ interface Row {
  */
 export async function benchSvg(): Promise<void> {
   const options = process.argv.slice(2).filter((word) => word.startsWith("--"));
-  const program = fileURLToPath(new URL("./svg/tracing-process.ts", import.meta.url));
-  const args = [...process.execArgv, ...engineFlags, program, ...options];
-  const [code] = await once(spawn(process.execPath, args, { stdio: "inherit" }), "exit");
+  const program = compiled(new URL("./svg/tracing-process.ts", import.meta.url));
+  const [code] = await once(
+    spawn(process.execPath, [...engineFlags, program, ...options], { stdio: "inherit" }),
+    "exit",
+  );
   if (code !== 0) throw new Error(`the bench ended with ${code}`);
 }
 
-/** In a process with the flags that a tracing one has, and little more in it. */
+/** In a process as a tracing one is deployed: compiled, with its flags, and with little more on its heap. */
 export async function measureInThisProcess(): Promise<void> {
   const folder = process.argv.find((word) => word.startsWith("--images="))?.slice("--images=".length);
   const images = folder ? await readImages(folder) : drawnImages();
@@ -73,8 +70,9 @@ export async function measureInThisProcess(): Promise<void> {
  */
 function measureAll(rows: readonly Row[], names: readonly string[]): void {
   const each = () => rows.map(({ image }) => names.map((name) => timed(image.raster, engines[name]!).ms));
+  const begun = performance.now();
   const first = each();
-  for (let round = 0; round < warmUpRounds; round++) each();
+  for (let round = 1; round < warmUpRounds && performance.now() - begun < warmUpMs; round++) each();
   for (const [at, { image, runs }] of rows.entries()) {
     for (const [nth, name] of names.entries()) {
       runs[name] = { ...measure(image.raster, engines[name]!), firstMs: first[at]![nth]! };
@@ -83,7 +81,8 @@ function measureAll(rows: readonly Row[], names: readonly string[]): void {
   }
 }
 
-const warmUpRounds = 5;
+const warmUpRounds = 8;
+const warmUpMs = 30_000;
 
 function timed(raster: Raster, run: (picture: Raster) => string): { svg: string; ms: number } {
   const before = process.cpuUsage();
