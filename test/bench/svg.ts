@@ -130,8 +130,8 @@ function summary(rows: readonly Row[]): string {
           mean((row) => ours(row).psnr - peer(row).psnr),
           1,
         )} dB, ` +
-        `better and smaller on ${both} of ${rows.length}, time median ${times[times.length >> 1]!.toFixed(2)}× worst ${times.at(-1)!.toFixed(1)}×, ` +
-        `the first time ${firstTimes[times.length >> 1]!.toFixed(2)}×`
+        `better and smaller on ${both} of ${rows.length}, time median ${middle(times).toFixed(2)}× worst ${times.at(-1)!.toFixed(1)}×, ` +
+        `the first time ${middle(firstTimes).toFixed(2)}×`
       );
     });
   const largest = Math.max(...rows.map((row) => ours(row).bytes)) / 1000;
@@ -143,6 +143,11 @@ function summary(rows: readonly Row[]): string {
       .at(-1)!
       .toFixed(0)} ms CPU`,
   ].join("\n");
+}
+
+/** The median of sorted numbers. */
+function middle(sorted: readonly number[]): number {
+  return (sorted[(sorted.length - 1) >> 1]! + sorted[sorted.length >> 1]!) / 2;
 }
 
 function signed(value: number, digits: number): string {

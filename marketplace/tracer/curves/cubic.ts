@@ -1,5 +1,13 @@
 import type { Chain, Direction } from "./chain.ts";
 
+/** The first and last point of what is fitted, and the tangents there, both inwards. */
+export interface Ends {
+  readonly a: number;
+  readonly b: number;
+  readonly start: Direction;
+  readonly end: Direction;
+}
+
 /**
  * One cubic, fitted to the points `a` to `b` of a chain by least squares. Scratch, used for one curve after another.
  * Source: Schneider (1990), see fit-curve.ts.
@@ -10,8 +18,6 @@ export class Cubic {
   handle1y = 0;
   handle2x = 0;
   handle2y = 0;
-  /** The point that the last `farthest` found farthest off. */
-  farthestAt = 0;
 
   /** Sets where on the curve each point lies by its share of the chain's length. */
   placeByLength({ along, place }: Chain, a: number, b: number): void {
@@ -20,21 +26,41 @@ export class Cubic {
     for (let i = a; i <= b; i++) place[i] = (along[i] - from) / total;
   }
 
-  /** Finds the two handle lengths along the given tangents. */
-  solve({ x, y, place }: Chain, a: number, b: number, start: Direction, end: Direction): void {
+  /**
+   * Finds the two handle lengths along the given tangents. `nearer` first moves each point's place one Newton step towards the
+   * nearest on the curve as it is.
+   */
+  solve(chain: Chain, piece: Ends, nearer: boolean): void {
+    const { x, y, place } = chain;
+    const { a, b } = piece;
+    const { x: startX, y: startY } = piece.start;
+    const { x: endX, y: endY } = piece.end;
     const fromX = x[a];
     const fromY = y[a];
     const toX = x[b];
     const toY = y[b];
-    const { x: startX, y: startY } = start;
-    const { x: endX, y: endY } = end;
+    if (nearer) this.#expand(fromX, fromY, toX, toY);
+    const { x0, x1, x2, x3, y0, y1, y2, y3 } = this.#power;
     let c00 = 0;
     let c01 = 0;
     let c11 = 0;
     let right0 = 0;
     let right1 = 0;
     for (let i = a + 1; i < b; i++) {
-      const u = place[i];
+      let u = place[i];
+      if (nearer) {
+        const qx = ((x3 * u + x2) * u + x1) * u + x0 - x[i];
+        const qy = ((y3 * u + y2) * u + y1) * u + y0 - y[i];
+        const d1x = (3 * x3 * u + 2 * x2) * u + x1;
+        const d1y = (3 * y3 * u + 2 * y2) * u + y1;
+        const d2x = 6 * x3 * u + 2 * x2;
+        const d2y = 6 * y3 * u + 2 * y2;
+        const slope = d1x * d1x + d1y * d1y + qx * d2x + qy * d2y;
+        if (slope !== 0) {
+          u = Math.min(1, Math.max(0, u - (qx * d1x + qy * d1y) / slope));
+          place[i] = u;
+        }
+      }
       const v = 1 - u;
       const b1 = 3 * u * v * v;
       const b2 = 3 * u * u * v;
@@ -64,44 +90,21 @@ export class Cubic {
     this.handle2y = toY + endY * second;
   }
 
-  /** The greatest distance from a point to its place on the curve, in tolerances; remembers where. */
+  /** The greatest distance from a point to its place on the curve, in tolerances. */
   farthest({ x, y, tolerance, place }: Chain, a: number, b: number): number {
     this.#expand(x[a], y[a], x[b], y[b]);
     const { x0, x1, x2, x3, y0, y1, y2, y3 } = this.#power;
     let worst = 0;
-    let worstAt = (a + b) >> 1;
     for (let i = a + 1; i < b; i++) {
       const u = place[i];
       const dx = ((x3 * u + x2) * u + x1) * u + x0 - x[i];
       const dy = ((y3 * u + y2) * u + y1) * u + y0 - y[i];
       const off = (dx * dx + dy * dy) / (tolerance[i] * tolerance[i]);
-      if (off > worst) {
-        worst = off;
-        worstAt = i;
-      }
+      if (off > worst) worst = off;
     }
-    this.farthestAt = worstAt;
     return Math.sqrt(worst);
   }
 
-  /** One Newton step per point towards the nearest place on the curve. */
-  reparametrize({ x, y, place }: Chain, a: number, b: number): void {
-    this.#expand(x[a], y[a], x[b], y[b]);
-    const { x0, x1, x2, x3, y0, y1, y2, y3 } = this.#power;
-    for (let i = a + 1; i < b; i++) {
-      const u = place[i];
-      const qx = ((x3 * u + x2) * u + x1) * u + x0 - x[i];
-      const qy = ((y3 * u + y2) * u + y1) * u + y0 - y[i];
-      const d1x = (3 * x3 * u + 2 * x2) * u + x1;
-      const d1y = (3 * y3 * u + 2 * y2) * u + y1;
-      const d2x = 6 * x3 * u + 2 * x2;
-      const d2y = 6 * y3 * u + 2 * y2;
-      const slope = d1x * d1x + d1y * d1y + qx * d2x + qy * d2y;
-      if (slope === 0) continue;
-      const next = u - (qx * d1x + qy * d1y) / slope;
-      place[i] = Math.min(1, Math.max(0, next));
-    }
-  }
   /** Sets the curve's coefficients: x is ((x3·u + x2)·u + x1)·u + x0. */
   #expand(fromX: number, fromY: number, toX: number, toY: number): void {
     const { handle1x, handle1y, handle2x, handle2y } = this;

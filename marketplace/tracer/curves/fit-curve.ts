@@ -1,6 +1,6 @@
 import type { Outline } from "../drawing.ts";
-import { Chain, type Direction, reversed } from "./chain.ts";
-import { Cubic } from "./cubic.ts";
+import { Chain, reversed } from "./chain.ts";
+import { Cubic, type Ends } from "./cubic.ts";
 import type { Points } from "./points.ts";
 
 /**
@@ -56,18 +56,10 @@ function fitBetweenCorners(n: number, outline: Outline): void {
   }
 }
 
-/** The points `a` to `b` of the chain, and the tangents that leave them inwards. */
-interface Piece {
-  readonly a: number;
-  readonly b: number;
-  readonly start: Direction;
-  readonly end: Direction;
-}
-
 /** A chord is taken for a line when it is this much closer than a curve need be: facets show, curves do not. */
 const lineShare = 0.75;
 
-function fitOpen({ a, b, start, end }: Piece, outline: Outline): void {
+function fitOpen({ a, b, start, end }: Ends, outline: Outline): void {
   for (let from = a, leaving = start; from < b; ) {
     const rest = { a: from, b, start: leaving, end };
     const line = farthest(rest, isLineTo);
@@ -77,7 +69,7 @@ function fitOpen({ a, b, start, end }: Piece, outline: Outline): void {
       outline.kinds.push(1);
       outline.points.push(chain.x[to], chain.y[to]);
     } else {
-      fitCubic(from, to, leaving, endAt(rest, to));
+      fitCubic(upTo(rest, to));
       const { handle1x, handle1y, handle2x, handle2y } = cubic;
       outline.kinds.push(3);
       outline.points.push(handle1x, handle1y, handle2x, handle2y, chain.x[to], chain.y[to]);
@@ -91,7 +83,7 @@ function fitOpen({ a, b, start, end }: Piece, outline: Outline): void {
 const lineWorth = 0.5;
 
 /** The last point of a piece that one segment from its beginning reaches; at least the next. */
-function farthest(piece: Piece, reaches: (piece: Piece, to: number) => boolean): number {
+function farthest(piece: Ends, reaches: (piece: Ends, to: number) => boolean): number {
   const { a, b } = piece;
   let near = a + 1;
   let far = b + 1;
@@ -108,32 +100,32 @@ function farthest(piece: Piece, reaches: (piece: Piece, to: number) => boolean):
   return near;
 }
 
-function isLineTo({ a }: Piece, to: number): boolean {
+function isLineTo({ a }: Ends, to: number): boolean {
   return isLine(a, to);
 }
 
-function isCubicTo(piece: Piece, to: number): boolean {
-  return fitCubic(piece.a, to, piece.start, endAt(piece, to), true) <= 1;
+function isCubicTo(piece: Ends, to: number): boolean {
+  return fitCubic(upTo(piece, to), true) <= 1;
 }
 
-/** The tangent at which a piece that is cut off at one of its points ends. */
-function endAt({ a, b, end }: Piece, to: number): Direction {
-  return to === b ? end : reversed(chain.tangentBetween(to, a, b));
+/** A piece from its beginning to one of its points. */
+function upTo({ a, b, start, end }: Ends, to: number): Ends {
+  return { a, b: to, start, end: to === b ? end : reversed(chain.tangentBetween(to, a, b)) };
 }
 
 /**
- * Fits `cubic` to the points `a` to `b`; what it misses the worst by, in tolerances. `untilNear` ends with the first that is
- * near enough.
+ * Fits `cubic` to a piece; what it misses the worst point by, in tolerances. `untilNear` ends with the first that is near
+ * enough.
  */
-function fitCubic(a: number, b: number, start: Direction, end: Direction, untilNear = false): number {
+function fitCubic(piece: Ends, untilNear = false): number {
+  const { a, b } = piece;
   cubic.placeByLength(chain, a, b);
-  cubic.solve(chain, a, b, start, end);
+  cubic.solve(chain, piece, false);
   let worst = cubic.farthest(chain, a, b);
   for (let round = 0; round < roundsMax && worst < hopeless; round++) {
     if (untilNear && worst <= 1) break;
     const { handle1x, handle1y, handle2x, handle2y } = cubic;
-    cubic.reparametrize(chain, a, b);
-    cubic.solve(chain, a, b, start, end);
+    cubic.solve(chain, piece, true);
     const next = cubic.farthest(chain, a, b);
     if (worst <= 1 && next > 1) {
       Object.assign(cubic, { handle1x, handle1y, handle2x, handle2y });

@@ -49,6 +49,8 @@ interface Samples {
   readonly x: Float64Array;
   readonly y: Float64Array;
   readonly alpha: Float64Array;
+  /** Of the opacities, together. */
+  readonly squares: number;
 }
 
 /**
@@ -66,7 +68,7 @@ function sample({ alpha, bare, x, y, width }: Shadow, most: number): Samples {
     samples.y[k] = y + Math.floor(i / width) + 0.5;
     samples.alpha[k++] = alpha[i];
   }
-  return samples;
+  return { ...samples, squares: samples.alpha.reduce((sum, a) => sum + a * a, 0) };
 }
 
 /** Boxes to begin from, all as large as the shadow is seen to be. */
@@ -115,13 +117,12 @@ const rings = 16;
 const sums = new Float64Array(rings * 5);
 
 /** Squared error of the samples about a line through each ring of one distance; beyond the rim, about nothing. */
-function spread(box: Box, { x, y, alpha }: Samples): number {
+function spread(box: Box, { x, y, alpha, squares }: Samples): number {
   sums.fill(0);
   const [x0, x1, y0, y1, rx, ry] = box;
-  let error = 0;
+  let error = squares;
   for (let i = 0; i < x.length; i++) {
     const a = alpha[i];
-    error += a * a;
     const u = x[i] < x0 ? (x0 - x[i]) / rx : x[i] > x1 ? (x[i] - x1) / rx : 0;
     const v = y[i] < y0 ? (y0 - y[i]) / ry : y[i] > y1 ? (y[i] - y1) / ry : 0;
     const d = Math.sqrt(u * u + v * v) * rings;
