@@ -2,14 +2,15 @@ import { execFile } from "node:child_process";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import sharp from "sharp";
+import { engineFlags } from "../../marketplace/tracer/pool/worker-pool.ts";
 import { noise } from "../marketplace/tracer/pictures.ts";
+import { compiled } from "../support/compiled.ts";
 import { drawnImages, readImages, texture } from "./svg-images.ts";
 
 const run = promisify(execFile);
-const job = fileURLToPath(new URL("./svg/one-job.ts", import.meta.url));
+const job = compiled(new URL("./svg/one-job.ts", import.meta.url));
 const [width, height] = [2000, 1000];
 
 /**
@@ -34,7 +35,7 @@ export async function benchSvgLarge(): Promise<void> {
       .flatten({ background: "#fff" })
       .jpeg({ quality: 92 })
       .toFile(file);
-    const { stdout } = await run(process.execPath, ["--import", "tsx", job, file]);
+    const { stdout } = await run(process.execPath, [...engineFlags, job, file]);
     const { ms, peakMb, svgBytes, score } = JSON.parse(stdout) as Record<
       "ms" | "peakMb" | "svgBytes" | "score",
       number

@@ -37,7 +37,7 @@ export function isOpaque(rgba: Uint8Array): boolean {
   let all = -1;
   let p = 0;
   for (; p + 3 < length && all >> 24 === -1; p += 4) all &= words[p] & words[p + 1] & words[p + 2] & words[p + 3];
-  for (; p < length; p++) all &= words[p];
+  for (; p < length && all >> 24 === -1; p++) all &= words[p];
   return all >> 24 === -1;
 }
 

@@ -1,5 +1,5 @@
 import type { Colour } from "../drawing.ts";
-import type { Raster } from "../image/raster.ts";
+import { isOpaque, type Raster } from "../image/raster.ts";
 
 /** How well a rendering matches its source. */
 export interface Likeness {
@@ -25,7 +25,7 @@ export interface Likeness {
 export function likeness(source: Raster, asDrawn: Raster, removed: Colour | null = null): Likeness {
   const rendering = removed ? laidOn(asDrawn, removed) : asDrawn;
   const onWhite = compare(source, rendering, 255);
-  if (opaque(source) && opaque(rendering)) return onWhite;
+  if (isOpaque(source.rgba) && isOpaque(rendering.rgba)) return onWhite;
   const onBlack = compare(source, rendering, 0);
   return onBlack.score < onWhite.score ? onBlack : onWhite;
 }
@@ -40,11 +40,6 @@ function laidOn({ width, height, rgba }: Raster, { r, g, b }: Colour): Raster {
     laid[i + 3] = 255;
   }
   return { width, height, rgba: laid };
-}
-
-function opaque({ rgba }: Raster): boolean {
-  for (let i = 3; i < rgba.length; i += 4) if (rgba[i] !== 255) return false;
-  return true;
 }
 
 function compare(source: Raster, rendering: Raster, ground: number): Likeness {

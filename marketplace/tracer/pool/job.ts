@@ -68,7 +68,7 @@ function finished({ result, png, likeness }: Drawn, files: readonly VectorFile[]
   const { drawing, removed: _, ...rest } = result;
   const { score, ssim, psnr } = likeness;
   const made: Partial<Record<VectorFile, Uint8Array>> = {};
-  if (files.includes("png")) made.png = png;
+  if (files.includes("png")) made.png = png();
   if (files.includes("pdf")) made.pdf = writePdf(drawing);
   return { ...rest, score: round(score), metrics: { ssim: round(ssim), psnr: round(psnr, 2) }, files: made };
 }

@@ -27,7 +27,7 @@ export interface Wish {
 
 export interface Drawn {
   readonly result: Trace;
-  readonly png: Uint8Array;
+  readonly png: () => Uint8Array;
   readonly likeness: Likeness;
 }
 

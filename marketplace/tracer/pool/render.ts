@@ -3,19 +3,21 @@ import { type Raster, reduce } from "../image/raster.ts";
 import type { Trace } from "../output/finish.ts";
 import { type Likeness, likeness } from "../output/score.ts";
 
-/** A trace as PNG at its own size, and its score; drawn once where both have one size. */
-export function renderAndScore(source: Raster, result: Scored): { png: Uint8Array; likeness: Likeness } {
-  const drawn = render(result.svg, source.width);
-  return { png: drawn.asPng(), likeness: scoreTrace(source, result, drawn) };
+/** The score of a trace, and how to have it as PNG at its own size; drawn once where both have one size. */
+export function renderAndScore(source: Raster, result: Scored): { png: () => Uint8Array; likeness: Likeness } {
+  const { width } = source;
+  const scoredAt = scoredWidth(source);
+  const rendered = render(result.svg, scoredAt);
+  const png = () => (scoredAt === width ? rendered : render(result.svg, width)).asPng();
+  return { png, likeness: likenessOf(source, result, rendered) };
 }
 
-/**
- * The score of a trace: its bytes, rendered at the size of the decoded source (at most 2 megapixels), against it. `drawn`
- * is the trace at the size of the source, where that is at hand.
- */
-export function scoreTrace(source: Raster, { svg, removed }: Scored, drawn?: RenderedImage): Likeness {
-  const scoredAt = scoredWidth(source);
-  const rendered = scoredAt === source.width && drawn ? drawn : render(svg, scoredAt);
+/** The score of a trace: its bytes, rendered at the size of the decoded source (at most 2 megapixels), against it. */
+export function scoreTrace(source: Raster, result: Scored): Likeness {
+  return likenessOf(source, result, render(result.svg, scoredWidth(source)));
+}
+
+function likenessOf(source: Raster, { removed }: Scored, rendered: RenderedImage): Likeness {
   const width = Math.min(rendered.width, source.width);
   const height = Math.min(rendered.height, source.height);
   const isReduced = width < source.width || height < source.height;

@@ -21,6 +21,19 @@ describe("the same picture and options give the same bytes", () => {
       }
     },
   );
+
+  test.each(Object.entries(pictures))("a %s is left as it was by every kind of trace", (_, image) => {
+    const before = image.rgba.slice();
+    const kinds: TraceOptions[] = [
+      ...options,
+      { style: "photo" },
+      { style: "lineart" },
+      { style: "pixel" },
+      { removeBackground: true },
+    ];
+    for (const kind of kinds) trace(image, kind);
+    expect(Buffer.compare(image.rgba, before)).toBe(0);
+  });
 });
 
 describe("what is drawn is what was drawn", () => {
