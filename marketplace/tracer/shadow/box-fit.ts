@@ -119,13 +119,18 @@ const sums = new Float64Array(rings * 5);
 /** Squared error of the samples about a line through each ring of one distance; beyond the rim, about nothing. */
 function spread(box: Box, { x, y, alpha, squares }: Samples): number {
   sums.fill(0);
-  const [x0, x1, y0, y1, rx, ry] = box;
+  const x0 = box[0];
+  const x1 = box[1];
+  const y0 = box[2];
+  const y1 = box[3];
+  const across = rings / box[4];
+  const down = rings / box[5];
   let error = squares;
   for (let i = 0; i < x.length; i++) {
     const a = alpha[i];
-    const u = x[i] < x0 ? (x0 - x[i]) / rx : x[i] > x1 ? (x[i] - x1) / rx : 0;
-    const v = y[i] < y0 ? (y0 - y[i]) / ry : y[i] > y1 ? (y[i] - y1) / ry : 0;
-    const d = Math.sqrt(u * u + v * v) * rings;
+    const u = (x[i] < x0 ? x0 - x[i] : x[i] > x1 ? x[i] - x1 : 0) * across;
+    const v = (y[i] < y0 ? y0 - y[i] : y[i] > y1 ? y[i] - y1 : 0) * down;
+    const d = Math.sqrt(u * u + v * v);
     if (d >= rings) continue;
     const ring = Math.floor(d);
     const at = ring * 5;

@@ -36,13 +36,10 @@ function fadingPixels(pixels: Uint8Array, width: number, height: number): Uint8A
     for (let x = 0; x < width; x++, p++) {
       const alpha = pixels[p * 4 + 3];
       if (alpha === 0 || alpha >= opaqueMin) continue;
-      if (
-        (x > 0 && !passes(pixels, p, p - 1)) ||
-        (x + 1 < width && !passes(pixels, p, p + 1)) ||
-        (y > 0 && !passes(pixels, p, p - width)) ||
-        (y + 1 < height && !passes(pixels, p, p + width))
-      )
-        continue;
+      if (x > 0 && !passes(pixels, p, p - 1)) continue;
+      if (x + 1 < width && !passes(pixels, p, p + 1)) continue;
+      if (y > 0 && !passes(pixels, p, p - width)) continue;
+      if (y + 1 < height && !passes(pixels, p, p + width)) continue;
       fading[p] = 1;
       count++;
     }
@@ -51,8 +48,14 @@ function fadingPixels(pixels: Uint8Array, width: number, height: number): Uint8A
 }
 
 function passes(pixels: Uint8Array, p: number, q: number): boolean {
-  for (let c = 0; c < 4; c++) if (Math.abs(pixels[p * 4 + c] - pixels[q * 4 + c]) > stepMax) return false;
-  return true;
+  const i = p * 4;
+  const j = q * 4;
+  return (
+    Math.abs(pixels[i] - pixels[j]) <= stepMax &&
+    Math.abs(pixels[i + 1] - pixels[j + 1]) <= stepMax &&
+    Math.abs(pixels[i + 2] - pixels[j + 2]) <= stepMax &&
+    Math.abs(pixels[i + 3] - pixels[j + 3]) <= stepMax
+  );
 }
 
 /** The connected fades that are a shadow, all of the colour of the largest. `fading` is used up. */
