@@ -15,8 +15,8 @@ const [width, height] = [2000, 1000];
 
 /**
  * Whole jobs at two megapixels, decoding, score and PNG counted in, each cold in a process of its own: time (wanted: at
- * most 5 s, noise too) and the most memory the process held (wanted: at most 400 MB, Node itself with its loader is some
- * 110 of them). `--images=DIR` adds the pictures of a folder, enlarged to the same size.
+ * most 5 s, noise too) and the most memory the process held (wanted: at most 400 MB, 80 of them before
+ * it has seen a picture). `--images=DIR` adds the pictures of a folder, enlarged to the same size.
  */
 export async function benchSvgLarge(): Promise<void> {
   const folder = process.argv.find((word) => word.startsWith("--images="))?.slice("--images=".length);

@@ -238,7 +238,7 @@ test("a payment under way goes on when its payer signs in meanwhile", async () =
   await close();
 });
 
-test("a run with credits that never arrived is not run after a reload at a price that rose meanwhile, until its sender agrees", async () => {
+test("a run with credits that never arrived is not run when its page is opened again at a price that rose meanwhile, until its sender agrees", async () => {
   const { page, close } = await atAgent(100n);
   await page.route("**/api/account/run", (route) => route.abort());
   await textOf(page).fill("At five credits.");

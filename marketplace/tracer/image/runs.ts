@@ -43,6 +43,27 @@ export function fillRun(values: Int32Array, value: number, begin: number, end: n
   else for (let p = begin; p < end; p++) values[p] = value;
 }
 
+/** The longest runs of one value each, of runs whose neighbours in a row may have the same. */
+export function joinedRuns({ begins, rows }: Runs, values: Int32Array): { runs: Runs; values: Int32Array } {
+  const joined = { begins: new Int32Array(begins.length), rows: new Int32Array(rows.length) };
+  const kept = new Int32Array(values.length);
+  let count = 0;
+  for (let y = 0; y + 1 < rows.length; y++) {
+    joined.rows[y] = count;
+    for (let run = rows[y]; run < rows[y + 1]; run++) {
+      if (count > joined.rows[y] && kept[count - 1] === values[run]) continue;
+      joined.begins[count] = begins[run];
+      kept[count++] = values[run];
+    }
+  }
+  joined.rows[rows.length - 1] = count;
+  joined.begins[count] = begins[values.length];
+  return {
+    runs: { begins: joined.begins.subarray(0, count + 1), rows: joined.rows },
+    values: kept.subarray(0, count),
+  };
+}
+
 /** The value of each run. */
 export function valuesOf({ begins }: Runs, values: Int32Array): Int32Array {
   const found = new Int32Array(begins.length - 1);

@@ -1,4 +1,4 @@
-import { fillRun, type Runs, runsOf, valuesOf } from "../image/runs.ts";
+import { fillRun, joinedRuns, type Runs, runsOf, valuesOf } from "../image/runs.ts";
 import { find, unite } from "./union-find.ts";
 
 /**
@@ -26,21 +26,8 @@ export function grouped({ runs, areaOf, width, count }: AreaMap, groups: Int32Ar
 
 /** The map of labels per run, of which neighbours in a row may have the same. */
 function joined(runs: Runs, labels: Int32Array, width: number, labelCount: number): AreaMap {
-  const rows = new Int32Array(runs.rows.length);
-  const begins = new Int32Array(runs.begins.length);
-  const labelOf = new Int32Array(labels.length);
-  let count = 0;
-  for (let y = 0; y + 1 < rows.length; y++) {
-    rows[y] = count;
-    for (let run = runs.rows[y]; run < runs.rows[y + 1]; run++) {
-      if (count > rows[y] && labelOf[count - 1] === labels[run]) continue;
-      begins[count] = runs.begins[run];
-      labelOf[count++] = labels[run];
-    }
-  }
-  rows[rows.length - 1] = count;
-  begins[count] = runs.begins[labels.length];
-  return connected({ rows, begins: begins.subarray(0, count + 1) }, labelOf.subarray(0, count), width, labelCount);
+  const longest = joinedRuns(runs, labels);
+  return connected(longest.runs, longest.values, width, labelCount);
 }
 
 function connected(runs: Runs, labelOf: Int32Array, width: number, labelCount: number): AreaMap {

@@ -1,4 +1,4 @@
-import { asWords, type Runs, runsOf } from "../image/runs.ts";
+import { asWords, joinedRuns, type Runs, runsOf } from "../image/runs.ts";
 import { type PixelEdges, sortedEdges } from "./pixel-edges.ts";
 import { find, join, type SizedSets } from "./union-find.ts";
 
@@ -90,26 +90,15 @@ function joinSmall(sets: SizedSets, { from, to }: PixelEdges, areas: number, reg
   }
 }
 
-/** The areas by number; runs of one area that follow each other are one. */
-function named({ parent }: SizedSets, { begins, rows }: Runs): RunAreas {
+/** The areas by number. */
+function named({ parent }: SizedSets, runs: Runs): RunAreas {
   const names = new Int32Array(parent.length);
-  const areaOf = new Int32Array(parent.length);
-  const joined = { begins: new Int32Array(begins.length), rows: new Int32Array(rows.length) };
   let count = 0;
-  let used = 0;
-  for (let y = 0; y + 1 < rows.length; y++) {
-    joined.rows[y] = used;
-    for (let run = rows[y]; run < rows[y + 1]; run++) {
-      const root = find(parent, run);
-      // A root is the first run of its area, so it is named before any other run of it is met.
-      names[run] = root === run ? count++ : names[root];
-      if (used > joined.rows[y] && areaOf[used - 1] === names[run]) continue;
-      joined.begins[used] = begins[run];
-      areaOf[used++] = names[run];
-    }
+  for (let run = 0; run < names.length; run++) {
+    const root = find(parent, run);
+    // A root is the first run of its area, so it is named before any other run of it is met.
+    names[run] = root === run ? count++ : names[root];
   }
-  joined.rows[rows.length - 1] = used;
-  joined.begins[used] = begins[parent.length];
-  const runs = { begins: joined.begins.subarray(0, used + 1), rows: joined.rows };
-  return { runs, areaOf: areaOf.subarray(0, used), count };
+  const joined = joinedRuns(runs, names);
+  return { runs: joined.runs, areaOf: joined.values, count };
 }
