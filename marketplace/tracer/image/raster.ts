@@ -44,67 +44,78 @@ export function isOpaque(rgba: Uint8Array): boolean {
 /** Area-averaged reduction to `width` × `height`, each at most the source's; averages premultiplied, so edges keep no halo. */
 export function reduce(source: Raster, width: number, height: number): Raster {
   const pixels = premultiply(source);
-  const rows = new Float32Array(width * source.height * 4);
-  shorten(
-    { samples: pixels, length: source.width, step: 4, lineStep: source.width * 4 },
-    { samples: rows, length: width, step: 4, lineStep: width * 4 },
-    source.height,
-  );
-  const both = new Float32Array(width * height * 4);
-  shorten(
-    { samples: rows, length: source.height, step: width * 4, lineStep: 4 },
-    { samples: both, length: height, step: width * 4, lineStep: 4 },
-    width,
-  );
+  const across = shares(source.width, width);
+  const down = shares(source.height, height);
+  const row = new Float64Array(width * 4);
+  const sums = new Float64Array(width * 4);
   const rgba = new Uint8Array(width * height * 4);
-  for (let i = 0; i < rgba.length; i += 4) {
-    const alpha = both[i + 3];
-    const scale = alpha > 0 ? 255 / alpha : 0;
-    for (let c = 0; c < 3; c++) rgba[i + c] = Math.min(255, Math.round(both[i + c] * scale));
-    rgba[i + 3] = Math.round(alpha);
+  let inRow = -1;
+  for (let y = 0; y < height; y++) {
+    sums.fill(0);
+    for (let s = down.first[y]; s <= down.last[y]; s++) {
+      // The last row of one may be the first of the next.
+      if (s !== inRow) shortenRow(pixels, s * source.width * 4, across, row);
+      inRow = s;
+      const weight = weightOf(down, y, s);
+      for (let i = 0; i < sums.length; i++) sums[i] += row[i] * weight;
+    }
+    writeStraight(sums, rgba, y * width * 4);
   }
   return { width, height, rgba };
 }
 
-/** Lines of `length` samples of four channels: rows or columns of a picture. */
-interface Lines<Samples extends ArrayLike<number>> {
-  readonly samples: Samples;
-  readonly length: number;
-  /** From one sample of a line to the next, and from one line to the next. */
-  readonly step: number;
-  readonly lineStep: number;
+/** How `length` samples are shared out to fewer, by coverage: each takes from `first` to `last`, and of these two a part only. */
+interface Shares {
+  readonly first: Int32Array;
+  readonly last: Int32Array;
+  readonly firstWeight: Float64Array;
+  readonly lastWeight: Float64Array;
+  readonly weight: number;
 }
 
-/** Shortens each of `count` lines, by coverage: a few at a time, so that what lies side by side in memory is read together. */
-function shorten(source: Lines<ArrayLike<number>>, target: Lines<Float32Array>, count: number): void {
-  for (let first = 0; first < count; first += linesAtOnce)
-    shortenSome(source, target, first, Math.min(count, first + linesAtOnce));
-}
-
-const linesAtOnce = 64;
-
-function shortenSome(
-  source: Lines<ArrayLike<number>>,
-  target: Lines<Float32Array>,
-  firstLine: number,
-  endLine: number,
-): void {
-  const { samples: from, length, step, lineStep } = source;
-  const { samples: to } = target;
-  const ratio = length / target.length;
-  for (let t = 0; t < target.length; t++) {
+function shares(length: number, count: number): Shares {
+  const ratio = length / count;
+  const [first, last] = [new Int32Array(count), new Int32Array(count)];
+  const [firstWeight, lastWeight] = [new Float64Array(count), new Float64Array(count)];
+  for (let t = 0; t < count; t++) {
     const begin = t * ratio;
     const end = Math.min(length, begin + ratio);
-    for (let s = Math.floor(begin); s < end; s++) {
-      const weight = (Math.min(end, s + 1) - Math.max(begin, s)) / ratio;
-      for (let line = firstLine; line < endLine; line++) {
-        const a = line * lineStep + s * step;
-        const b = line * target.lineStep + t * target.step;
-        to[b] += from[a] * weight;
-        to[b + 1] += from[a + 1] * weight;
-        to[b + 2] += from[a + 2] * weight;
-        to[b + 3] += from[a + 3] * weight;
-      }
+    first[t] = Math.floor(begin);
+    last[t] = Math.max(first[t], Math.ceil(end) - 1);
+    firstWeight[t] = (Math.min(end, first[t] + 1) - begin) / ratio;
+    lastWeight[t] = (end - last[t]) / ratio;
+  }
+  return { first, last, firstWeight, lastWeight, weight: 1 / ratio };
+}
+
+function weightOf({ first, last, firstWeight, lastWeight, weight }: Shares, t: number, s: number): number {
+  return s === first[t] ? firstWeight[t] : s === last[t] ? lastWeight[t] : weight;
+}
+
+/** One row of four channels, shortened. */
+function shortenRow(from: Uint8Array, at: number, shared: Shares, to: Float64Array): void {
+  const { first, last } = shared;
+  for (let t = 0; t < first.length; t++) {
+    let [r, g, b, a] = [0, 0, 0, 0];
+    for (let s = first[t], i = at + s * 4; s <= last[t]; s++, i += 4) {
+      const weight = weightOf(shared, t, s);
+      r += from[i] * weight;
+      g += from[i + 1] * weight;
+      b += from[i + 2] * weight;
+      a += from[i + 3] * weight;
     }
+    to[t * 4] = r;
+    to[t * 4 + 1] = g;
+    to[t * 4 + 2] = b;
+    to[t * 4 + 3] = a;
+  }
+}
+
+function writeStraight(sums: Float64Array, rgba: Uint8Array, at: number): void {
+  for (let i = 0; i < sums.length; i += 4) {
+    const alpha = sums[i + 3];
+    const scale = alpha > 0 ? 255 / alpha : 0;
+    for (let c = 0; c < 3; c++) rgba[at + i + c] = Math.min(255, Math.round(sums[i + c] * scale));
+    rgba[at + i + 3] = Math.round(alpha);
   }
 }

@@ -44,38 +44,56 @@ function laidOn({ width, height, rgba }: Raster, { r, g, b }: Colour): Raster {
 
 function compare(source: Raster, rendering: Raster, ground: number): Likeness {
   const { width, height } = source;
-  const luma = ssim(planeOn(source, ground, "y"), planeOn(rendering, ground, "y"), width, height);
+  const luma = ssim(lumaOn(source, ground), lumaOn(rendering, ground), width, height);
   const halfWidth = Math.ceil(width / 2);
   const halfHeight = Math.ceil(height / 2);
-  const chroma = (["cb", "cr"] as const).map(
-    (channel) =>
-      ssim(
-        half(planeOn(source, ground, channel), width, height),
-        half(planeOn(rendering, ground, channel), width, height),
-        halfWidth,
-        halfHeight,
-      ).mean,
+  const [cb, cr] = ([blue, red] as const).map(
+    (channel) => ssim(chromaOf(source, channel), chromaOf(rendering, channel), halfWidth, halfHeight).mean,
   );
   const psnr = psnrOn(source, rendering, ground);
-  const structure = 0.7 * luma.mean + 0.3 * ((chroma[0] + chroma[1]) / 2);
+  const structure = 0.7 * luma.mean + 0.3 * ((cb + cr) / 2);
   const exactness = Math.min(1, Math.max(0, (psnr - 10) / 30));
   const score = Math.max(0, structure) ** 0.5 * exactness ** 0.3 * Math.max(0, luma.worst) ** 0.2;
   return { score, ssim: luma.mean, psnr };
 }
 
-/** One channel of the picture as seen on a grey ground. */
-function planeOn({ width, height, rgba }: Raster, ground: number, channel: "y" | "cb" | "cr"): Float32Array {
-  const out = new Float32Array(width * height);
-  for (let p = 0, i = 0; p < out.length; p++, i += 4) {
-    const alpha = rgba[i + 3] / 255;
-    const under = ground * (1 - alpha);
-    const r = rgba[i] * alpha + under;
-    const g = rgba[i + 1] * alpha + under;
-    const b = rgba[i + 2] * alpha + under;
-    const luma = 0.299 * r + 0.587 * g + 0.114 * b;
-    out[p] = channel === "y" ? luma : channel === "cb" ? 128 + (b - luma) * 0.564 : 128 + (r - luma) * 0.713;
-  }
-  return out;
+/** Writes one row of one channel of a picture. */
+type Rows = (y: number, to: Float64Array) => void;
+
+/** Y of the picture as seen on a grey ground. */
+function lumaOn({ width, rgba }: Raster, ground: number): Rows {
+  return (y, to) => {
+    for (let x = 0, i = y * width * 4; x < width; x++, i += 4) {
+      const alpha = rgba[i + 3] / 255;
+      to[x] = lumaAt(rgba, i) * alpha + ground * (1 - alpha);
+    }
+  };
+}
+
+const red = { at: 0, weight: 0.713 };
+const blue = { at: 2, weight: 0.564 };
+
+/** Cb or Cr less 128, at half size; a grey ground changes neither but by alpha. */
+function chromaOf({ width, height, rgba }: Raster, { at, weight }: typeof red): Rows {
+  const chromaAt = (i: number) => ((rgba[i + at] - lumaAt(rgba, i)) * rgba[i + 3]) / 255;
+  return (y, to) => {
+    const top = y * 2 * width;
+    const bottom = Math.min(height - 1, y * 2 + 1) * width;
+    for (let x = 0; x < to.length; x++) {
+      const left = x * 2;
+      const right = Math.min(width - 1, left + 1);
+      const sum =
+        chromaAt((top + left) * 4) +
+        chromaAt((top + right) * 4) +
+        chromaAt((bottom + left) * 4) +
+        chromaAt((bottom + right) * 4);
+      to[x] = 128 + (sum * weight) / 4;
+    }
+  };
+}
+
+function lumaAt(rgba: Uint8Array, i: number): number {
+  return 0.299 * rgba[i] + 0.587 * rgba[i + 1] + 0.114 * rgba[i + 2];
 }
 
 function psnrOn({ rgba }: Raster, { rgba: other }: Raster, ground: number): number {
@@ -89,24 +107,10 @@ function psnrOn({ rgba }: Raster, { rgba: other }: Raster, ground: number): numb
   return sum === 0 ? 100 : Math.min(100, 10 * Math.log10((255 * 255 * 3 * (rgba.length / 4)) / sum));
 }
 
-function half(plane: Float32Array, width: number, height: number): Float32Array {
-  const w = Math.ceil(width / 2);
-  const h = Math.ceil(height / 2);
-  const out = new Float32Array(w * h);
-  for (let y = 0; y < h; y++) {
-    const y1 = Math.min(height - 1, y * 2 + 1);
-    for (let x = 0; x < w; x++) {
-      const x1 = Math.min(width - 1, x * 2 + 1);
-      const top = plane[y * 2 * width + x * 2] + plane[y * 2 * width + x1];
-      out[y * w + x] = (top + plane[y1 * width + x * 2] + plane[y1 * width + x1]) / 4;
-    }
-  }
-  return out;
-}
-
 const radius = 5;
 const taps = 2 * radius + 1;
 const kernel = gaussian();
+const [k0, k1, k2, k3, k4, k5] = kernel;
 const c1 = (0.01 * 255) ** 2;
 const c2 = (0.03 * 255) ** 2;
 
@@ -118,73 +122,90 @@ function gaussian(): Float64Array {
 
 /**
  * SSIM over all pixels and over the worst 5 % of blocks; near the edge the window is cut and its weights renewed. Goes
- * down the picture row by row and keeps eleven rows of what it needs, not whole pictures of it.
+ * down the pictures row by row and keeps eleven rows of what it needs, not whole pictures of it.
  */
-function ssim(a: Float32Array, b: Float32Array, width: number, height: number): { mean: number; worst: number } {
-  // Per row: a, b, a², b², ab, blurred across.
-  const rows = Array.from({ length: taps }, () => Array.from({ length: 5 }, () => new Float64Array(width)));
-  const products = Array.from({ length: 5 }, () => new Float64Array(width));
-  const sums = Array.from({ length: 5 }, () => new Float64Array(width));
+function ssim(a: Rows, b: Rows, width: number, height: number): { mean: number; worst: number } {
+  const fourRows = () => Array.from({ length: 4 }, () => new Float64Array(width));
+  const read = fourRows();
+  const seen = Array.from({ length: taps }, fourRows);
+  const blurred = fourRows();
   const blocks = new Blocks(width, height);
   for (let next = 0; next < height + radius; next++) {
     if (next < height) {
-      multiply(a, b, next * width, products);
-      for (let k = 0; k < 5; k++) blurRow(products[k], rows[next % taps][k]);
+      a(next, read[0]);
+      b(next, read[1]);
+      multiply(read);
+      for (let k = 0; k < 4; k++) blurRow(read[k], seen[next % taps][k]);
     }
     const y = next - radius;
     if (y < 0) continue;
-    for (let k = 0; k < 5; k++) blurColumns(rows, k, y, height, sums[k]);
-    blocks.addRow(y, sums);
+    for (let k = 0; k < 4; k++) blurColumns(seen, k, y, height, blurred[k]);
+    blocks.addRow(y, blurred);
   }
   return blocks.result();
 }
 
-function multiply(a: Float32Array, b: Float32Array, at: number, [va, vb, aa, bb, ab]: Float64Array[]): void {
-  for (let x = 0; x < va.length; x++) {
-    const u = a[at + x];
-    const v = b[at + x];
-    va[x] = u;
-    vb[x] = v;
-    aa[x] = u * u;
-    bb[x] = v * v;
-    ab[x] = u * v;
+/** Of a row of each picture, a² + b² and ab. */
+function multiply([a, b, squares, product]: Float64Array[]): void {
+  for (let x = 0; x < a.length; x++) {
+    squares[x] = a[x] * a[x] + b[x] * b[x];
+    product[x] = a[x] * b[x];
   }
 }
 
 function blurRow(from: Float64Array, to: Float64Array): void {
   const n = from.length;
-  const [k0, k1, k2, k3, k4, k5] = [kernel[0], kernel[1], kernel[2], kernel[3], kernel[4], kernel[5]];
-  for (let x = 0; x < n; x++) {
-    if (x >= radius && x < n - radius) {
-      to[x] =
-        k5 * from[x] +
-        k4 * (from[x - 1] + from[x + 1]) +
-        k3 * (from[x - 2] + from[x + 2]) +
-        k2 * (from[x - 3] + from[x + 3]) +
-        k1 * (from[x - 4] + from[x + 4]) +
-        k0 * (from[x - 5] + from[x + 5]);
-      continue;
-    }
-    let sum = 0;
-    let weight = 0;
-    for (let j = Math.max(0, x - radius); j <= Math.min(n - 1, x + radius); j++) {
-      sum += kernel[j - x + radius] * from[j];
-      weight += kernel[j - x + radius];
-    }
-    to[x] = sum / weight;
+  const inner = Math.max(radius, n - radius);
+  for (let x = 0; x < Math.min(radius, n); x++) to[x] = nearEdge(from, x);
+  for (let x = inner; x < n; x++) to[x] = nearEdge(from, x);
+  for (let x = radius; x < n - radius; x++) {
+    to[x] =
+      k5 * from[x] +
+      k4 * (from[x - 1] + from[x + 1]) +
+      k3 * (from[x - 2] + from[x + 2]) +
+      k2 * (from[x - 3] + from[x + 3]) +
+      k1 * (from[x - 4] + from[x + 4]) +
+      k0 * (from[x - 5] + from[x + 5]);
   }
 }
 
+function nearEdge(from: Float64Array, x: number): number {
+  let sum = 0;
+  let weight = 0;
+  for (let j = Math.max(0, x - radius); j <= Math.min(from.length - 1, x + radius); j++) {
+    sum += kernel[j - x + radius] * from[j];
+    weight += kernel[j - x + radius];
+  }
+  return sum / weight;
+}
+
 function blurColumns(rows: Float64Array[][], k: number, y: number, height: number, to: Float64Array): void {
+  if (y < radius || y >= height - radius) {
+    blurColumnsNearEdge(rows, k, y, height, to);
+    return;
+  }
+  const [r0, r1, r2, r3, r4, r5, r6, r7, r8, r9, r10] = Array.from(kernel, (_, j) => rows[(y + j - radius) % taps][k]);
+  for (let x = 0; x < to.length; x++) {
+    to[x] =
+      k5 * r5[x] +
+      k4 * (r4[x] + r6[x]) +
+      k3 * (r3[x] + r7[x]) +
+      k2 * (r2[x] + r8[x]) +
+      k1 * (r1[x] + r9[x]) +
+      k0 * (r0[x] + r10[x]);
+  }
+}
+
+function blurColumnsNearEdge(rows: Float64Array[][], k: number, y: number, height: number, to: Float64Array): void {
   const from = Math.max(0, y - radius);
   const until = Math.min(height - 1, y + radius);
   let whole = 0;
   for (let j = from; j <= until; j++) whole += kernel[j - y + radius];
+  to.fill(0);
   for (let j = from; j <= until; j++) {
     const row = rows[j % taps][k];
     const weight = kernel[j - y + radius] / whole;
-    if (j === from) for (let x = 0; x < to.length; x++) to[x] = weight * row[x];
-    else for (let x = 0; x < to.length; x++) to[x] += weight * row[x];
+    for (let x = 0; x < to.length; x++) to[x] += weight * row[x];
   }
 }
 
@@ -200,12 +221,12 @@ class Blocks {
     this.counts = new Int32Array(this.totals.length);
   }
 
-  addRow(y: number, [va, vb, aa, bb, ab]: Float64Array[]): void {
+  addRow(y: number, [va, vb, squares, ab]: Float64Array[]): void {
     const first = (y >> 4) * this.across;
     for (let x = 0; x < va.length; x++) {
       const u = va[x];
       const v = vb[x];
-      const variances = aa[x] - u * u + bb[x] - v * v;
+      const variances = squares[x] - u * u - v * v;
       const covariance = ab[x] - u * v;
       const block = first + (x >> 4);
       const value = ((2 * u * v + c1) * (2 * covariance + c2)) / ((u * u + v * v + c1) * (variances + c2));

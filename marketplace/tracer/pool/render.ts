@@ -1,5 +1,5 @@
 import { Resvg } from "@resvg/resvg-js";
-import { type Raster, reduce } from "../image/raster.ts";
+import { isOpaque, type Raster, reduce } from "../image/raster.ts";
 import type { Trace } from "../output/finish.ts";
 import { type Likeness, likeness } from "../output/score.ts";
 
@@ -56,6 +56,9 @@ export function renderRaster(svg: string, width: number, height: number): Raster
 
 function asRaster(drawn: RenderedImage, width: number, height: number): Raster {
   const { pixels, width: w, height: h } = drawn;
+  // What is opaque is straight already.
+  const whole = new Uint8Array(pixels.buffer, pixels.byteOffset, pixels.length);
+  if (w === width && h === height && isOpaque(whole)) return { width, height, rgba: whole };
   const rgba = new Uint8Array(width * height * 4);
   for (let y = 0; y < Math.min(h, height); y++) {
     for (let x = 0; x < Math.min(w, width); x++) {

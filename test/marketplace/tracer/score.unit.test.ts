@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { Raster } from "../../../marketplace/tracer/image/raster.ts";
 import { likeness } from "../../../marketplace/tracer/output/score.ts";
-import { logo, picture } from "./pictures.ts";
+import { logo, noise, picture } from "./pictures.ts";
 
 const source = picture(400, 300, logo);
 
@@ -47,6 +47,47 @@ describe("the score of known pairs", () => {
     expect(likeness(clear, nothing).score).toBeLessThan(0.3);
   });
 });
+
+test.each([
+  [40, 33],
+  [12, 11],
+  [7, 30],
+  [3, 2],
+  [1, 1],
+])("at %i × %i px luma's SSIM is what its definition says", (width, height) => {
+  const source = noise(width, height, 5);
+  const rendering = changed(source, (r, g, b) => [r >> 1, (g + 3 * b) >> 2, 255 - b]);
+  expect(likeness(source, rendering).ssim).toBeCloseTo(ssimByDefinition(source, rendering), 9);
+});
+
+/** Wang et al. (2004), pixel by pixel over a window of 11 × 11. */
+function ssimByDefinition(a: Raster, b: Raster): number {
+  const { width, height } = a;
+  const luma = ({ rgba }: Raster, p: number) =>
+    0.299 * rgba[p * 4]! + 0.587 * rgba[p * 4 + 1]! + 0.114 * rgba[p * 4 + 2]!;
+  let total = 0;
+  for (let y = 0; y < height; y++) {
+    for (let x = 0; x < width; x++) {
+      let [whole, u, v, uu, vv, uv] = [0, 0, 0, 0, 0, 0];
+      for (let j = Math.max(0, y - 5); j <= Math.min(height - 1, y + 5); j++) {
+        for (let i = Math.max(0, x - 5); i <= Math.min(width - 1, x + 5); i++) {
+          const weight = Math.exp(-((i - x) ** 2 + (j - y) ** 2) / (2 * 1.5 ** 2));
+          const [here, there] = [luma(a, j * width + i), luma(b, j * width + i)];
+          whole += weight;
+          u += weight * here;
+          v += weight * there;
+          uu += weight * here * here;
+          vv += weight * there * there;
+          uv += weight * here * there;
+        }
+      }
+      [u, v, uu, vv, uv] = [u / whole, v / whole, uu / whole, vv / whole, uv / whole];
+      const [c1, c2] = [(0.01 * 255) ** 2, (0.03 * 255) ** 2];
+      total += ((2 * u * v + c1) * (2 * (uv - u * v) + c2)) / ((u * u + v * v + c1) * (uu - u * u + vv - v * v + c2));
+    }
+  }
+  return total / (width * height);
+}
 
 function changed(image: Raster, change: (r: number, g: number, b: number) => number[]): Raster {
   const rgba = image.rgba.slice();
