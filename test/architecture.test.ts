@@ -11,6 +11,7 @@ const tracer = ["marketplace/tracer", "marketplace/tracer/pool"];
 const folders = [
   "client",
   "shared",
+  "shared/page/islands",
   "facilitator",
   "marketplace",
   "marketplace/answers",
@@ -45,10 +46,12 @@ const programs = new Map<string, string>([
   ),
   ...islands.flatMap((folder) => [
     [`${folder}/imports-shared.ts`, importOf("../../shared")] as const,
+    [`${folder}/imports-shared-islands.ts`, importOf("../../shared/page/islands")] as const,
     [`${folder}/imports-server.ts`, importOf("..")] as const,
     [`${folder}/imports-node.ts`, importOfNode] as const,
   ]),
   ["marketplace/web/islands/imports-client.ts", importOf("../../client")],
+  ["shared/page/islands/imports-node.ts", importOfNode],
   ["client/imports-node.ts", importOfNode],
   ["marketplace/web/islands/imports-answers.ts", importOf("../answers")],
   ["marketplace/answers/imports-server.ts", importOf(".")],
@@ -94,9 +97,11 @@ describe("an import that the architecture forbids fails the build", () => {
   test("code for the browser may import what both services share, and nothing of the server", () => {
     for (const folder of islands) {
       expect(complaintsOf(`${folder}/imports-shared.ts`)).toBe("");
+      expect(complaintsOf(`${folder}/imports-shared-islands.ts`)).toBe("");
       expect(complaintsOf(`${folder}/imports-server.ts`)).not.toBe("");
       expect(complaintsOf(`${folder}/imports-node.ts`)).not.toBe("");
     }
+    expect(complaintsOf("shared/page/islands/imports-node.ts")).not.toBe("");
   });
 
   test("what the client signs is signed by the website's pages, too, and needs nothing of Node", () => {

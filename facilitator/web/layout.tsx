@@ -67,6 +67,7 @@ export function Layout({ env, environments, section, here, children }: LayoutPro
         about="Verifies and settles x402 payments for any server. The payer needs USDC and nothing else; the network fee is paid here."
         columns={footColumns(to)}
         notes={["All times are UTC. Days are UTC days.", "x402 versions 1 and 2"]}
+        isLater
       />
     </>
   );

@@ -5,10 +5,10 @@ import { Glyph } from "./icon.tsx";
 import type { IconName } from "./icons.tsx";
 
 /** A part of a page with a heading of its own, which names it for screen readers. No card stands in a card. */
-export function Card({ id, title, icon, aside, lift = false, foot, bare = false, children }: CardProps) {
+export function Card({ id, title, icon, aside, lift = false, foot, bare = false, isLater, children }: CardProps) {
   const heading = title === undefined ? undefined : `${id}-title`;
   return (
-    <section class={classes("card", lift && "card-lift")} id={id} aria-labelledby={heading}>
+    <section class={classes("card", lift && "card-lift", isLater && "later")} id={id} aria-labelledby={heading}>
       {title !== undefined && (
         <div class="card-head">
           {icon && <Glyph icon={icon} />}
@@ -33,5 +33,7 @@ interface CardProps {
   readonly foot?: ComponentChildren;
   /** The children bring the card's body themselves, such as a table or a form. */
   readonly bare?: boolean;
+  /** Laid out when it is scrolled to, or by the page's script. */
+  readonly isLater?: boolean;
   readonly children?: ComponentChildren;
 }

@@ -1,3 +1,5 @@
+import { layOutRest } from "../../../shared/page/islands/lay-out-rest.ts";
+
 /** What every page can do: buttons that only work with JavaScript appear with it. */
 for (const button of document.querySelectorAll<HTMLElement>("[data-theme-toggle], [data-copy]")) button.hidden = false;
 
@@ -12,6 +14,8 @@ document.addEventListener("click", ({ target }) => {
   const copy = target.closest<HTMLElement>("[data-copy]");
   if (copy) void copyFrom(copy);
 });
+
+addEventListener("load", () => void layOutRest());
 
 /** Forms whose choices apply at once. */
 document.addEventListener("change", ({ target }) => {

@@ -54,6 +54,7 @@ export function OverviewBody({ asked, figures, feePayers, recent, paidMost, orig
           title="Paid most often"
           aside={<span class="small faint">since the record begins</span>}
           bare
+          isLater
           foot={
             <GoLink class="small push" href={to(asked.withoutSelf ? "/payees?self=hide" : "/payees")}>
               All payees
@@ -68,6 +69,7 @@ export function OverviewBody({ asked, figures, feePayers, recent, paidMost, orig
         title="Recent"
         aside={<SelfSwitch withoutSelf={asked.withoutSelf} change={change} />}
         bare
+        isLater
         foot={
           <>
             {recent.length > 0 && <span class="num">Newest {recent.length}</span>}
@@ -194,7 +196,7 @@ function Rule() {
 
 function UseIt({ origin, to }: { origin: string; to: BodyProps["to"] }) {
   return (
-    <section class="card" aria-labelledby="use-title">
+    <section class="card later" aria-labelledby="use-title">
       <div class="card-body cols cols-2">
         <div class="stack stack-3">
           <h2 id="use-title">Use it for your own server</h2>

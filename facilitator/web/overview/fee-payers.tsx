@@ -23,6 +23,7 @@ export function FeePayers({ feePayers }: { feePayers: readonly FeePayerHealth[] 
       title="Fee payers"
       aside={<span class="small faint">Runway: balance over the mean spend of the past seven days</span>}
       bare
+      isLater
     >
       <Table
         label="Table of fee payers"

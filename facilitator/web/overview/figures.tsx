@@ -203,6 +203,7 @@ export function Networks({ figures: { byNetwork, total }, days }: FiguresProps) 
       title="Networks"
       aside={<span class="small faint">settled, {days === 1 ? "today" : `${days} days`}</span>}
       bare
+      isLater
       foot="Days begin at midnight UTC. Payers and times are at most a minute old."
     >
       <Table
@@ -236,6 +237,7 @@ export function Reasons({ figures: { reasons }, days, to }: FiguresProps & { to:
   return (
     <Card
       id="reasons"
+      isLater
       title="Why payments did not settle"
       aside={
         <span class="small faint num">

@@ -1,6 +1,6 @@
+import { layOutRest } from "../../../shared/page/islands/lay-out-rest.ts";
 import { tellBalance } from "./site/balance.ts";
 import { copyFrom } from "./site/copy.ts";
-import { layOutRest } from "./site/later.ts";
 import { toggleTheme } from "./site/theme.ts";
 
 /** What every page can do: buttons that only work with JavaScript appear with it. */
