@@ -56,8 +56,8 @@ export default defineConfig({
     isolate: false,
     // What a request allocates dies young: with room for more of it, a collection has less to copy.
     execArgv: ["--max-semi-space-size=32"],
-    // Most files wait for a part of their time, so five keep two cores busy.
-    maxWorkers: 5,
+    // Most files wait for a part of their time, so six keep two cores busy.
+    maxWorkers: 6,
     // What is waited for comes at once, unless the machine is busy: these end a test whose promise is broken, and no other.
     // So no test names a shorter time of its own.
     testTimeout: 180_000,

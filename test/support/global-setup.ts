@@ -47,10 +47,11 @@ async function poolerBefore(postgresPort: number) {
 async function build(): Promise<void> {
   const run = (...args: string[]) => promisify(execFile)(process.execPath, args, { cwd: projectDirectory });
   await run("node_modules/typescript/bin/tsc", "-b").catch(({ stdout }) => console.warn(stdout));
-  await run("node_modules/typescript/bin/tsc", "-p", "client/tsconfig.package.json").catch(({ stdout }) =>
+  const client = run("node_modules/typescript/bin/tsc", "-p", "client/tsconfig.package.json").catch(({ stdout }) =>
     console.warn(stdout),
   );
-  for (const service of ["marketplace", "facilitator"]) await run("--import", "tsx", `${service}/web/build.ts`);
+  const pages = ["marketplace", "facilitator"].map((service) => run("--import", "tsx", `${service}/web/build.ts`));
+  await Promise.all([client, ...pages]);
 }
 
 declare module "vitest" {
