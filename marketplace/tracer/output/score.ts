@@ -73,7 +73,7 @@ function lumaOn({ width, rgba }: Raster, ground: number): Rows {
 const red = { at: 0, weight: 0.713 };
 const blue = { at: 2, weight: 0.564 };
 
-/** Cb or Cr less 128, at half size; a grey ground changes neither but by alpha. */
+/** Cb or Cr of the picture, at half size. A grey ground has neither, so it only thins them. */
 function chromaOf({ width, height, rgba }: Raster, { at, weight }: typeof red): Rows {
   const chromaAt = (i: number) => ((rgba[i + at] - lumaAt(rgba, i)) * rgba[i + 3]) / 255;
   return (y, to) => {
