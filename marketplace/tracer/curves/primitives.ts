@@ -3,26 +3,65 @@ import { lengthOf } from "./length.ts";
 import type { Points } from "./points.ts";
 
 /**
- * The circle the points lie on, if they all do, within half their tolerance and with no part hidden. Source: Kåsa,
- * "A Circle Fitting Procedure and Its Error Analysis" (1976).
+ * The circle the points lie on, within half their tolerance. Of a large one some may be hidden, and a few a little off: where
+ * a line ends beneath a disc, the pixels that three colours share do not tell where its edge runs.
  */
-export function asCircle({ x, y, tolerance, corner, push, count: n }: Points): Shape | null {
+export function asCircle(points: Points): Shape | null {
+  const { x, y, tolerance, corner, push, count: n } = points;
   if (n < 16) return null;
+  const astray = new Uint8Array(n);
+  let hiddenLeft = n < strayingFrom ? 0 : n * hiddenShareMax;
+  for (let i = 0; i < n; i++) {
+    if (corner[i] === 1) return null;
+    if (push[i] === 0) continue;
+    astray[i] = 1;
+    if (--hiddenLeft < 0) return null;
+  }
+  let straysLeft = n < strayingFrom ? 0 : Math.min(straysMax, n * strayShareMax);
+  for (;;) {
+    const circle = circleThrough(points, astray);
+    if (!circle) return null;
+    const strays = straysLeft;
+    for (let i = 0; i < n; i++) {
+      const off = Math.abs(lengthOf(x[i] - circle.cx, y[i] - circle.cy) - circle.r);
+      if (off - push[i] > strayMax) return null;
+      if (astray[i] === 1 || off <= Math.min(circleOffMax, tolerance[i] * 1.2)) continue;
+      astray[i] = 1;
+      if (--straysLeft < 0) return null;
+    }
+    if (strays === straysLeft) return { kind: "circle", ...circle };
+  }
+}
+
+const circleOffMax = 0.35;
+/** From so many points on some may be hidden or stray: this share, and of strays no more than a flat side would have. */
+const strayingFrom = 60;
+const hiddenShareMax = 0.12;
+const strayShareMax = 0.05;
+const straysMax = 12;
+/** How far they may stray, px; what is hidden was pushed besides. */
+const strayMax = 1.6;
+
+/** The circle through the points that are not astray. Source: Kåsa, "A Circle Fitting Procedure and Its Error Analysis" (1976). */
+function circleThrough({ x, y, count: n }: Points, astray: Uint8Array): { cx: number; cy: number; r: number } | null {
   let mx = 0;
   let my = 0;
+  let used = 0;
   for (let i = 0; i < n; i++) {
-    if (push[i] > 0 || corner[i] === 1) return null;
+    if (astray[i] === 1) continue;
     mx += x[i];
     my += y[i];
+    used++;
   }
-  mx /= n;
-  my /= n;
+  mx /= used;
+  my /= used;
   let uu = 0;
   let uv = 0;
   let vv = 0;
   let uz = 0;
   let vz = 0;
   for (let i = 0; i < n; i++) {
+    if (astray[i] === 1) continue;
     const u = x[i] - mx;
     const v = y[i] - my;
     const z = u * u + v * v;
@@ -36,15 +75,8 @@ export function asCircle({ x, y, tolerance, corner, push, count: n }: Points): S
   if (det < 1e-6) return null;
   const cx = (uz * vv - vz * uv) / det / 2;
   const cy = (vz * uu - uz * uv) / det / 2;
-  const r = Math.sqrt(cx * cx + cy * cy + (uu + vv) / n);
-  for (let i = 0; i < n; i++) {
-    const off = Math.abs(lengthOf(x[i] - mx - cx, y[i] - my - cy) - r);
-    if (off > Math.min(circleOffMax, tolerance[i] * 1.2)) return null;
-  }
-  return { kind: "circle", cx: mx + cx, cy: my + cy, r };
+  return { cx: mx + cx, cy: my + cy, r: Math.sqrt(cx * cx + cy * cy + (uu + vv) / used) };
 }
-
-const circleOffMax = 0.35;
 
 /** The upright rectangle an outline is, if it is one to a tenth of a pixel. */
 export function asRect({ x, y, kinds, points }: Outline): Shape | null {

@@ -2,6 +2,7 @@ import { describe, expect, test, vi } from "vitest";
 import { DeadlinePassedError } from "../../../marketplace/tracer/deadline.ts";
 import type { TraceOptions } from "../../../marketplace/tracer/options.ts";
 import { pathData } from "../../../marketplace/tracer/output/path-data.ts";
+import { likeness } from "../../../marketplace/tracer/output/score.ts";
 import { renderRaster, scoreTrace } from "../../../marketplace/tracer/pool/render.ts";
 import { checkSvg } from "../../../marketplace/tracer/sanitize/check-svg.ts";
 import { trace, traceInTime } from "../../../marketplace/tracer/trace.ts";
@@ -71,6 +72,41 @@ describe("what is drawn is what was drawn", () => {
     expect(scoreTrace(image, result).psnr).toBeGreaterThan(42);
     expect(trace(image).svg).toBe(result.svg);
     expect(trace(image, { colors: 8 }).svg).not.toContain("Gradient");
+  });
+
+  test.each([
+    ["an arc", "M60 250A80 80 0 0 1 220 250", [140, 170, 25]],
+    ["an arc at its side", "M60 250A80 80 0 0 1 220 250", [83.4, 193.4, 20]],
+    ["a line at a slant", "M40 50L340 75", [180, 61.7, 25]],
+    ["a steeper line", "M40 50L340 150", [180, 96.7, 25]],
+  ] as const)("a disc that covers %s is a circle", (_name, line, [cx, cy, r]) => {
+    for (const [ink, fill] of [
+      ["#123", "#fb3"],
+      ["#06c", "#c33"],
+    ]) {
+      const image = picture(
+        400,
+        300,
+        `<rect width="400" height="300" fill="#fff"/><path d="${line}" fill="none" stroke="${ink}" stroke-width="4"/>
+         <circle cx="${cx}" cy="${cy}" r="${r}" fill="${fill}"/>`,
+      );
+      const { svg } = trace(image);
+      const [, ...found] = svg.match(/<circle[^>]* cx="(\d+)" cy="(\d+)" r="(\d+)"/) ?? [];
+      const missed = [cx, cy, r].map((value, i) => Math.abs(Number(found[i]) / 4 - value));
+      expect(Math.max(...missed), svg).toBeLessThan(0.3);
+      expect(likeness(image, renderRaster(svg, 400, 300)).ssim).toBeGreaterThan(0.998);
+    }
+  });
+
+  test.each([1, 2, 4])("a disc that lacks %i px at one side is no circle", (depth) => {
+    const [r, half] = [52, Math.sqrt(2 * 52 * depth - depth * depth)];
+    const [left, right, top] = [100 - half, 100 + half, 100 - r + depth];
+    const flat = picture(
+      200,
+      200,
+      `<rect width="200" height="200" fill="#fff"/><path d="M${left} ${top}H${right}A${r} ${r} 0 1 1 ${left} ${top}z" fill="#06c"/>`,
+    );
+    expect(trace(flat).svg).not.toContain("<circle");
   });
 
   test("circles are circles and upright rectangles rectangles, to a fifth of a pixel", () => {
