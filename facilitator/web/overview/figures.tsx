@@ -237,8 +237,8 @@ export function Reasons({ figures: { reasons }, days, to }: FiguresProps & { to:
   return (
     <Card
       id="reasons"
-      isLater
       title="Why payments did not settle"
+      isLater
       aside={
         <span class="small faint num">
           {all === 0 ? "none" : inFigures(all)} {days === 1 ? "today" : `in ${days} days`}

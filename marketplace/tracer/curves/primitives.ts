@@ -34,7 +34,7 @@ export function asCircle(points: Points): Shape | null {
 }
 
 const circleOffMax = 0.35;
-/** From so many points on some may be hidden or stray: this share, and of strays no more than a flat side would have. */
+/** From so many points on a share of them may be hidden, and some may stray: fewer than a side that is flat by a pixel has. */
 const strayingFrom = 60;
 const hiddenShareMax = 0.12;
 const strayShareMax = 0.05;
