@@ -9,6 +9,8 @@ export class Points {
   corner = new Uint8Array(4096);
   /** How far the point is to be pushed outwards, px. */
   push = new Float64Array(4096);
+  /** 1 where a stroke drawn later lies over the outline: what is measured there says little of the shape. */
+  beneath = new Uint8Array(4096);
 
   clear(): void {
     this.count = 0;
@@ -22,6 +24,7 @@ export class Points {
     this.tolerance[i] = tolerance;
     this.corner[i] = corner;
     this.push[i] = push;
+    this.beneath[i] = 0;
   }
 
   private grow(): void {
@@ -31,8 +34,10 @@ export class Points {
       grown.set(this[name]);
       this[name] = grown;
     }
-    const corner = new Uint8Array(capacity);
-    corner.set(this.corner);
-    this.corner = corner;
+    for (const name of ["corner", "beneath"] as const) {
+      const grown = new Uint8Array(capacity);
+      grown.set(this[name]);
+      this[name] = grown;
+    }
   }
 }

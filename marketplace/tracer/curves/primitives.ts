@@ -3,20 +3,14 @@ import { lengthOf } from "./length.ts";
 import type { Points } from "./points.ts";
 
 /**
- * The circle the points lie on, within half their tolerance. Of a large one some may be hidden, and a few a little off: where
- * a line ends beneath a disc, the pixels that three colours share do not tell where its edge runs.
+ * The circle the points lie on, within half their tolerance. Some may be hidden or beneath strokes, and of a large one a few
+ * a little off: where a line ends beneath a disc, the pixels that three colours share do not tell where its edge runs.
  */
 export function asCircle(points: Points): Shape | null {
-  const { x, y, tolerance, corner, push, count: n } = points;
+  const { x, y, tolerance, push, beneath, count: n } = points;
   if (n < 16) return null;
-  const astray = new Uint8Array(n);
-  let hiddenLeft = n < strayingFrom ? 0 : n * hiddenShareMax;
-  for (let i = 0; i < n; i++) {
-    if (corner[i] === 1) return null;
-    if (push[i] === 0) continue;
-    astray[i] = 1;
-    if (--hiddenLeft < 0) return null;
-  }
+  const astray = unsurePoints(points);
+  if (!astray) return null;
   let straysLeft = n < strayingFrom ? 0 : Math.min(straysMax, n * strayShareMax);
   for (;;) {
     const circle = circleThrough(points, astray);
@@ -24,13 +18,27 @@ export function asCircle(points: Points): Shape | null {
     const strays = straysLeft;
     for (let i = 0; i < n; i++) {
       const off = Math.abs(lengthOf(x[i] - circle.cx, y[i] - circle.cy) - circle.r);
-      if (off - push[i] > strayMax) return null;
+      if (off - push[i] > (beneath[i] === 1 ? beneathStrayMax : strayMax)) return null;
       if (astray[i] === 1 || off <= Math.min(circleOffMax, tolerance[i] * 1.2)) continue;
       astray[i] = 1;
       if (--straysLeft < 0) return null;
     }
     if (strays === straysLeft) return { kind: "circle", ...circle };
   }
+}
+
+/** 1 for points that do not tell where an edge runs: they are hidden, or beneath a stroke; null where too few tell it. */
+export function unsurePoints({ corner, push, beneath, count: n }: Points): Uint8Array | null {
+  const unsure = new Uint8Array(n);
+  let hiddenLeft = n < strayingFrom ? 0 : n * hiddenShareMax;
+  let beneathLeft = n * beneathShareMax;
+  for (let i = 0; i < n; i++) {
+    if (corner[i] === 1) return null;
+    if (beneath[i] === 0 && push[i] === 0) continue;
+    unsure[i] = 1;
+    if (beneath[i] === 1 ? --beneathLeft < 0 : --hiddenLeft < 0) return null;
+  }
+  return unsure;
 }
 
 const circleOffMax = 0.35;
@@ -41,6 +49,9 @@ const strayShareMax = 0.05;
 const straysMax = 12;
 /** How far they may stray, px; what is hidden was pushed besides. */
 const strayMax = 1.6;
+/** Of a chart's marker a line that comes and goes hides a good part. */
+const beneathShareMax = 0.5;
+const beneathStrayMax = 2.6;
 
 /** The circle through the points that are not astray. Source: Kåsa, "A Circle Fitting Procedure and Its Error Analysis" (1976). */
 function circleThrough({ x, y, count: n }: Points, astray: Uint8Array): { cx: number; cy: number; r: number } | null {

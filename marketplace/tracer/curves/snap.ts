@@ -66,6 +66,7 @@ export function snapContour(input: SnapInput, contour: Contour, out: Points): vo
     const dy = normalX;
     if (!border && leaps?.[i - contour.from] !== 1) {
       out.add(x + dx / 2 + normalX * shift, y + dy / 2 + normalY * shift, measured.tolerance, 0, measured.push);
+      out.beneath[out.count - 1] = measured.beneath;
     }
     last.border = border;
     last.shift = shift;
@@ -137,8 +138,11 @@ function coveredDepth({ map: { areas, stride }, hidden }: SnapInput): number {
 }
 
 const contrastSquaredMin = 64;
-/** What `measure` found: how far outwards the edge lies, how far a curve may miss it, how far it is to be pushed, px. */
-const measured = { shift: 0, tolerance: 0, push: 0 };
+/**
+ * What `measure` found: how far outwards the edge lies, how far a curve may miss it, how far it is to be pushed, px; 1 where
+ * a stroke lies over it.
+ */
+const measured = { shift: 0, tolerance: 0, push: 0, beneath: 0 };
 /** The colours of the two areas at the crack, four channels each. */
 const inner = new Float64Array(4);
 const outer = new Float64Array(4);
@@ -147,6 +151,7 @@ const outer = new Float64Array(4);
 function measure(input: SnapInput): void {
   measured.shift = 0;
   measured.push = 0;
+  measured.beneath = 0;
   measured.tolerance = input.tolerance;
   if (crack.border) return;
   if (input.hidden(crack.area, crack.other)) {
@@ -154,6 +159,7 @@ function measure(input: SnapInput): void {
     if (input.trapMax >= depthMax) return;
   }
   if (isNearLine(input)) {
+    measured.beneath = 1;
     measured.tolerance = input.tolerance * 2.5;
     return;
   }

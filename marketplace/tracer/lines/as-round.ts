@@ -1,16 +1,34 @@
 import type { Points } from "../curves/points.ts";
+import { unsurePoints } from "../curves/primitives.ts";
 import type { Shape } from "../drawing.ts";
 import { roundShape } from "./round.ts";
 
-/** The ellipse or the rectangle with round corners that an outline is, if it is one and no part of it is hidden. */
-export function asRound({ x, y, corner, push, count }: Points, enclosed: number): Shape | null {
+/**
+ * The ellipse or the rectangle with round corners that an outline is, if it is one. What little of it is hidden, or beneath
+ * strokes, may be any way that encloses as much.
+ */
+export function asRound(points: Points, enclosed: number): Shape | null {
+  const { x, y, count } = points;
   if (count < 24 || enclosed < enclosedMin || !fillsBox(x, y, count, enclosed)) return null;
-  for (let i = 0; i < count; i++) if (corner[i] === 1 || push[i] > 0) return null;
+  const unsure = unsurePoints(points);
+  if (!unsure) return null;
   const places = Array.from({ length: count }, (_, i) => ({ x: x[i], y: y[i] }));
-  const shape = roundShape(places, roundMissMax);
-  return shape?.kind === "rect" && (shape.rx ?? 0) < 1.5 ? null : shape;
+  const shape = roundShape(
+    places.filter((_, i) => unsure[i] === 0),
+    roundMissMax,
+  );
+  if (!shape || (shape.kind === "rect" && (shape.rx ?? 0) < 1.5)) return null;
+  const isWhole = !unsure.includes(1) || Math.abs(enclosedBy(shape) - enclosed) <= enclosedOffMax * enclosed;
+  return isWhole ? shape : null;
 }
 
+function enclosedBy(shape: Shape): number {
+  if (shape.kind === "circle") return Math.PI * shape.r ** 2;
+  if (shape.kind === "ellipse") return Math.PI * shape.rx * shape.ry;
+  return shape.kind === "rect" ? shape.width * shape.height - (4 - Math.PI) * (shape.rx ?? 0) ** 2 : 0;
+}
+
+const enclosedOffMax = 0.05;
 /** Smaller ones are parts of letters, which are written as one path, px². */
 const enclosedMin = 400;
 const roundMissMax = 0.28;

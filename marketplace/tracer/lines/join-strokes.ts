@@ -7,6 +7,7 @@ import { HiddenGaps } from "./hidden-gaps.ts";
 import type { LiftedStroke } from "./lift.ts";
 import { lineThrough, type Place, type StraightLine } from "./straight-line.ts";
 import { type FoundStroke, fitStroke } from "./strokes-of.ts";
+import { type WayOn, wayOn } from "./ways-on.ts";
 
 export interface OwnStroke extends FoundStroke {
   readonly colour: Colour;
@@ -85,7 +86,7 @@ interface Link {
   readonly over: readonly number[];
 }
 
-/** Which end goes on as which. */
+/** Which end goes on as which: straight on or round on one circle before round a corner, the nearest first. */
 function linked(
   ends: readonly End[],
   found: readonly OwnStroke[],
@@ -93,23 +94,30 @@ function linked(
   map: AreaMap,
   beneath: Beneath,
 ): Map<number, Link> {
-  const pairs: { one: End; other: End; gap: number; over: number[]; areas: Set<number> }[] = [];
+  const pairs: { one: End; other: End; way: WayOn; over: number[]; areas: Set<number> }[] = [];
   for (let i = 0; i < ends.length; i++) {
     for (let j = i + 1; j < ends.length; j++) {
       const [one, other] = [ends[i], ends[j]];
       if (!areAlike(found[one.stroke], found[other.stroke])) continue;
-      const gap = gapBetween(one.line, other.line);
-      if (gap === null) continue;
-      const cover = coverOf(one, other, at, map, beneath);
-      if (cover) pairs.push({ one, other, gap, ...cover });
+      const way = wayOn(
+        { stroke: found[one.stroke], line: one.line },
+        { stroke: found[other.stroke], line: other.line },
+      );
+      const cover = way && coverOf(one, other, way, at, map, beneath);
+      if (way && cover) pairs.push({ one, other, way, ...cover });
     }
   }
-  pairs.sort((a, b) => a.gap - b.gap);
+  const corners = pairs.filter(({ way }) => way.bends);
+  const isShared = ({ one, other, way }: (typeof pairs)[number]) =>
+    way.bends && corners.some((pair) => pair.way !== way && [pair.one, pair.other].some((end) => end === one || end === other));
+  pairs.sort((a, b) => Number(a.way.bends) - Number(b.way.bends) || a.way.length - b.way.length);
   const next = new Map<number, Link>();
   const gaps = pairs.some(({ areas }) => areas.size > 0) ? new HiddenGaps(beneath.areas, at, found.length) : null;
-  for (const { one, other, over, areas } of pairs) {
+  for (const pair of pairs) {
+    const { one, other, over, areas } = pair;
     const [a, b] = [keyOf(one.stroke, one.side), keyOf(other.stroke, other.side)];
-    if (next.has(a) || next.has(b) || gaps?.join(one.stroke, other.stroke, areas) === false) continue;
+    // Of several corners at one place none is one for sure: lines that end at a node of a graph.
+    if (next.has(a) || next.has(b) || isShared(pair) || gaps?.join(one.stroke, other.stroke, areas) === false) continue;
     next.set(a, { stroke: other.stroke, side: other.side, over });
     next.set(b, { stroke: one.stroke, side: one.side, over });
   }
@@ -125,25 +133,11 @@ function areAlike(one: OwnStroke, other: OwnStroke): boolean {
   return far <= 12 && Math.abs(one.width - other.width) <= 0.3 + 0.1 * one.width;
 }
 
-const gapMax = 400;
-/** Ends go on a little beneath what lies over them, from both sides. */
-const overlapMax = 3;
-
-/** How far apart two ends are that look at each other along one line; null where they do not. */
-function gapBetween(one: StraightLine, other: StraightLine): number | null {
-  const facing = one.dx * other.dx + one.dy * other.dy;
-  if (facing > -0.94) return null;
-  const [x, y] = [other.x - one.x, other.y - one.y];
-  const gap = x * one.dx + y * one.dy;
-  if (gap < -overlapMax || gap > gapMax) return null;
-  const aside = Math.max(Math.abs(x * one.dy - y * one.dx), Math.abs(x * other.dy - y * other.dx));
-  return aside <= 0.6 + 0.06 * Math.min(gap, 30) ? gap : null;
-}
-
 /** The strokes and the areas over the gap between two ends, if all of it lies beneath other things than lie beside the ends. */
 function coverOf(
   one: End,
   other: End,
+  { places, length, bends }: WayOn,
   at: Int32Array,
   { flat, width, height }: AreaMap,
   { areas: beneath, pixels }: Beneath,
@@ -162,20 +156,20 @@ function coverOf(
       }
     }
   }
-  const gap = lengthOf(other.line.x - x, other.line.y - y);
   const over = new Set<number>();
   const areas = new Set<number>();
-  for (let s = 1; s < gap - 0.5; s += 0.7) {
-    const t = s / gap;
-    const p = pixel(x + (other.line.x - x) * t, y + (other.line.y - y) * t);
+  for (let i = 1; i < places.length; i++) {
+    const s = (length * i) / places.length;
+    const p = pixel(places[i].x, places[i].y);
     if (p < 0) return null;
     if (at[p] >= 0) over.add(at[p]);
-    else if (s > 1.5 && s < gap - 1.5) {
+    else if (s > 1.5 && s < length - 1.5) {
       if (beside.has(flat[p])) return null;
       if (isOf(p, beneath, pixels)) areas.add(beneath.map.flat[p]);
     }
   }
-  return { over: [...over].filter((stroke) => stroke !== one.stroke && stroke !== other.stroke), areas };
+  for (const { stroke } of [one, other]) over.delete(stroke);
+  return bends && over.size + areas.size === 0 ? null : { over: [...over], areas };
 }
 
 /** Whether a pixel has the colour of its area, and is no blend. */

@@ -238,7 +238,8 @@ function isWideStroke({ width, cap, closed, points }: FoundStroke): boolean {
   return width <= wideMax && (cap === "round" || closed || points.length > 15 * width);
 }
 
-const thinMax = 6;
+/** Lines of 6 px, by how exactly widths are measured. */
+const thinMax = 6.3;
 const wideMax = 40;
 /** Wide strokes are looked for beside thin ones only, in pictures of few areas. */
 const wideCountMax = 60;

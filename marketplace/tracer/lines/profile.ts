@@ -111,23 +111,27 @@ function coverage(q: number, picture: Measured, span: number): number {
   return share < faintest ? 0 : Math.min(1, share);
 }
 
-/** How much of a pixel at the edge of the area its ink covers; null where there is no edge, or no telling. */
+/**
+ * How much of a pixel at the edge of the area its ink covers; null where there is no edge, or no telling. Of what lies
+ * around it, the ground is what differs most from the ink: along an edge that is nearly level there are only blends.
+ */
 export function shareOf(q: number, picture: Measured): number | null {
   const { areas, area, stride, isNarrow, ink } = picture;
   for (const far of [1, 2]) {
+    let [clearest, span] = [-1, 0];
     for (const step of [far, -far, far * stride, -far * stride]) {
-      // Outside, away from the area: along its edge there are only blends.
       if (areas[q] !== area && areas[q - step] !== area) continue;
       const on = areas[q + step] ?? -1;
-      const place = areas[q + 2 * step] === on ? q + 2 * step : q + step;
       if (on < 0 || on === area || isNarrow[on] === 1) continue;
-      let span = 0;
-      for (let c = 0; c < 4; c++) {
-        ground[c] = levelAt(place, c, picture);
-        span += (ink[c] - ground[c]) ** 2;
-      }
-      return span < contrastSquaredMin ? null : coverage(q, picture, span);
+      const place = areas[q + 2 * step] === on ? q + 2 * step : q + step;
+      let off = 0;
+      for (let c = 0; c < 4; c++) off += (ink[c] - levelAt(place, c, picture)) ** 2;
+      if (off > span) [clearest, span] = [place, off];
     }
+    if (clearest < 0) continue;
+    if (span < contrastSquaredMin) return null;
+    for (let c = 0; c < 4; c++) ground[c] = levelAt(clearest, c, picture);
+    return coverage(q, picture, span);
   }
   return null;
 }

@@ -78,7 +78,7 @@ function isBar({ shape, width, cap }: FoundStroke): boolean {
   return length < 6 * width || width > lineWidthMax;
 }
 
-const lineWidthMax = 6;
+const lineWidthMax = 6.3;
 
 function tipOf({ at, dx, dy, tip, reach }: FreeEnd, width: number, cap: FoundStroke["cap"]): Place {
   // Where something lies over it, it goes on beneath.
