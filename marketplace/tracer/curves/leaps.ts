@@ -40,11 +40,24 @@ export function leapsOf(
   for (let i = 0; i < n; ) {
     let end = i;
     while (end < n && hidden[at(end)] === 1) end++;
-    if (end > i && !goesOn(xs, ys, at(i), at(end), end - i)) for (let k = i; k < end; k++) hidden[at(k)] = 0;
+    const leaps = end > i && (isNick(xs, ys, at(i), at(end), end - i) || goesOn(xs, ys, at(i), at(end), end - i));
+    if (!leaps) for (let k = i; k < end; k++) hidden[at(k)] = 0;
     i = end + 1;
   }
   return hidden;
 }
+
+/** Whether it is the short way where a line begins in a marker or an arrow's head. */
+function isNick(xs: Int32Array, ys: Int32Array, a: number, b: number, length: number): boolean {
+  return xs.length <= smallMax && length <= xs.length * nickMax && lengthOf(xs[b] - xs[a], ys[b] - ys[a]) <= nickWidthMax;
+}
+
+/** Steps around a marker or an arrow's head. */
+const smallMax = 90;
+/** Of the steps around it. */
+const nickMax = 0.34;
+/** A line of 6 px, and a pixel on each side. */
+const nickWidthMax = 9;
 
 const reach = 5;
 

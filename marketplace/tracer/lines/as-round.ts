@@ -2,24 +2,32 @@ import type { Points } from "../curves/points.ts";
 import { unsurePoints } from "../curves/primitives.ts";
 import type { Shape } from "../drawing.ts";
 import { roundShape } from "./round.ts";
+import type { Place } from "./straight-line.ts";
 
 /**
  * The ellipse or the rectangle with round corners that an outline is, if it is one. What little of it is hidden, or beneath
  * strokes, may be any way that encloses as much.
  */
 export function asRound(points: Points, enclosed: number): Shape | null {
+  const sure = surePlaces(points, enclosed);
+  const shape = sure && roundShape(sure, roundMissMax);
+  if (!shape || (shape.kind === "rect" && (shape.rx ?? 0) < 1.5)) return null;
+  return sure.length === points.count || enclosesAbout(shape, enclosed) ? shape : null;
+}
+
+/** The points that tell where the edge of a large, full shape runs; null where it is none, or too few do. */
+function surePlaces(points: Points, enclosed: number): Place[] | null {
   const { x, y, count } = points;
   if (count < 24 || enclosed < enclosedMin || !fillsBox(x, y, count, enclosed)) return null;
   const unsure = unsurePoints(points);
   if (!unsure) return null;
-  const places = Array.from({ length: count }, (_, i) => ({ x: x[i], y: y[i] }));
-  const shape = roundShape(
-    places.filter((_, i) => unsure[i] === 0),
-    roundMissMax,
-  );
-  if (!shape || (shape.kind === "rect" && (shape.rx ?? 0) < 1.5)) return null;
-  const isWhole = !unsure.includes(1) || Math.abs(enclosedBy(shape) - enclosed) <= enclosedOffMax * enclosed;
-  return isWhole ? shape : null;
+  const places: Place[] = [];
+  for (let i = 0; i < count; i++) if (unsure[i] === 0) places.push({ x: x[i], y: y[i] });
+  return places;
+}
+
+function enclosesAbout(shape: Shape, enclosed: number): boolean {
+  return Math.abs(enclosedBy(shape) - enclosed) <= enclosedOffMax * enclosed;
 }
 
 function enclosedBy(shape: Shape): number {

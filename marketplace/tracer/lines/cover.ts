@@ -134,7 +134,7 @@ export function coverArea(
       if (inside ? cover.distance[i] > offMax : cover.distance[i] < -offMax) stray++;
     }
   }
-  if (stray > 1 + strayShareMax * pixels.length) return null;
+  if (stray > strayMin + strayShareMax * pixels.length) return null;
   // What lies over an end leaves its own blends there.
   const ends = strokes.flatMap(({ ends, abuts, width }) =>
     ends.flatMap((end, side) => (end && abuts[side] ? [{ ...end, reach: width + 4 }] : [])),
@@ -190,6 +190,7 @@ export function coverPicture(strokes: readonly LiftedStroke[], width: number, he
 
 /** How far off a stroke's edge a pixel of the area may lie, or one that is not of it inside, px. */
 const offMax = 0.85;
+const strayMin = 2;
 const strayShareMax = 0.02;
 /** The same of a piece of it, which may be mostly blends. */
 const pieceOffMax = 1.2;

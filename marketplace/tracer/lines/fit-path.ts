@@ -3,6 +3,7 @@ import { lengthOf } from "../curves/length.ts";
 import { Points } from "../curves/points.ts";
 import type { Outline, Shape } from "../drawing.ts";
 import { arcThrough, areNear, type Circle, middleOf, ontoCircle } from "./round.ts";
+import { type Straights, straightsThrough } from "./straights.ts";
 import { crossing, distanceTo, lineThrough, onto, type Place, type StraightLine } from "./straight-line.ts";
 
 /** A stretch of a middle line, and what it is drawn as. */
@@ -128,11 +129,14 @@ function fitted(points: readonly Place[], course: Course, level: number): Fitted
   const line = lineThrough(points);
   if (areNear(points, missMax, (point) => distanceTo(line, point)))
     return { pieces: [{ kind: "line", line }], joints: [], cost: 2 };
-  const circle = arcThrough(points, missMax);
-  if (circle) return { pieces: [{ kind: "arc", circle, points }], joints: [], cost: 4 };
   const { turns, first, reach, width } = course;
+  const straights = straightsThrough(points, Math.max(shortestMin, 4 * width));
+  const circle = arcThrough(points, missMax);
+  // Two lines take as many numbers as an arc.
+  if (circle && !(straights?.lines.length === 2 && straights.miss < arcMissShare * missOf(circle, points)))
+    return { pieces: [{ kind: "arc", circle, points }], joints: [], cost: 4 };
   const split = level < levelMax ? sharpest(turns, first, points.length) : null;
-  const curved = curves(points);
+  const curved = straights && 2 * straights.lines.length < curves(points).cost ? polygonal(points, straights, reach) : curves(points);
   if (split === null) return curved;
   const { one, other, from } = apartFrom(points, split, 0.75 * width + 1);
   const before = fitted(one, course, level + 1);
@@ -147,6 +151,21 @@ function fitted(points: readonly Place[], course: Course, level: number): Fitted
     cost,
   };
 }
+
+function missOf({ x, y, r }: Circle, points: readonly Place[]): number {
+  return Math.sqrt(points.reduce((sum, p) => sum + (lengthOf(p.x - x, p.y - y) - r) ** 2, 0) / points.length);
+}
+
+function polygonal(points: readonly Place[], { lines, splits }: Straights, reach: number): Fitted {
+  const pieces = lines.map((line) => ({ kind: "line" as const, line }));
+  const joints = splits.map((split, i) => jointOf(points[split - 1], points[split], pieces[i], pieces[i + 1], reach));
+  return { pieces, joints, cost: 2 * lines.length };
+}
+
+/** Shorter straight stretches that hardly turn are a curve, px. */
+const shortestMin = 14;
+/** By how much less two lines miss than the arc that they are not. */
+const arcMissShare = 0.75;
 
 const levelMax = 8;
 

@@ -42,6 +42,13 @@ export class HiddenGaps {
     return true;
   }
 
+  /** Whether an area at which a stroke ends hides what of it goes on there; pixels of its end may count as on that area. */
+  hidesEnd(stroke: number, area: number): boolean {
+    const under = new Map(this.rows[stroke].under);
+    under.delete(area);
+    return groundsOf(under).every((ground) => this.hides(area, ground));
+  }
+
   private hides(area: number, ground: number): boolean {
     const { all, outer, depth } = this.chain;
     if (area === ground || this.areas.opaque[area] === 0 || this.isSeenThrough(area)) return false;

@@ -1,12 +1,13 @@
 import { lengthOf } from "../curves/length.ts";
-import type { Colour } from "../drawing.ts";
+import type { Colour, Shape } from "../drawing.ts";
 import type { Areas } from "../regions/areas.ts";
 import type { AreaMap } from "../regions/components.ts";
 import type { Ends } from "./fit-path.ts";
 import { HiddenGaps } from "./hidden-gaps.ts";
 import type { LiftedStroke } from "./lift.ts";
-import { lineThrough, type Place, type StraightLine } from "./straight-line.ts";
+import { crossing, lineThrough, type Place, type StraightLine } from "./straight-line.ts";
 import { type FoundStroke, fitStroke } from "./strokes-of.ts";
+import { middleAhead } from "./to-middle.ts";
 import { type WayOn, wayOn } from "./ways-on.ts";
 
 export interface OwnStroke extends FoundStroke {
@@ -39,16 +40,23 @@ export function joinStrokes(
   beneath: Beneath,
 ): { strokes: LiftedStroke[]; names: Int32Array } {
   const ends = found.flatMap((stroke, i) => endsOf(stroke, i));
-  const next = linked(ends, found, at, map, beneath);
+  const gaps = ends.length > 0 ? new HiddenGaps(beneath.areas, at, found.length) : null;
+  const next = linked(ends, found, gaps, at, map, beneath);
+  const endPlace = (stroke: number, side: 0 | 1) => {
+    const end = ends.find((one) => one.stroke === stroke && one.side === side);
+    const isStraight = found[stroke].shape.kind === "line" || found[stroke].shape.kind === "polyline";
+    const hides = (pixel: number) => gaps?.hidesEnd(stroke, beneath.areas.map.flat[pixel]) === true;
+    return (end && isStraight && middleAhead(end.line, at, map, hides)) || found[stroke].ends[side];
+  };
   const names = new Int32Array(found.length).fill(-1);
   const joined: (LiftedStroke & { readonly members: readonly number[] })[] = [];
   const begin = (stroke: number, side: 0 | 1) => {
-    const chain = chainFrom(stroke, side, next, found);
+    const chain = chainFrom(stroke, side, next, found, endPlace);
     for (const member of chain.members) names[member] = joined.length;
     const { colour, cap } = found[stroke];
     const width = chain.members.reduce((sum, i) => sum + found[i].width, 0) / chain.members.length;
-    const alone = chain.members.length === 1;
-    const shape = alone ? found[stroke].shape : fitStroke(chain.points, width, chain.closed, chain.ends);
+    const isAsFound = chain.members.length === 1 && chain.ends.every((end) => found[stroke].ends.includes(end));
+    const shape = isAsFound ? found[stroke].shape : shapeOf(chain, width);
     joined.push({ shape, stroke: { colour, width, cap }, closed: chain.closed, members: chain.members });
   };
   for (let i = 0; i < found.length; i++) {
@@ -82,6 +90,8 @@ function endsOf({ points, ends, abuts, width }: OwnStroke, stroke: number): End[
 interface Link {
   readonly stroke: number;
   readonly side: 0 | 1;
+  /** It goes on round a corner. */
+  readonly bends: boolean;
   /** The strokes that lie over the gap. */
   readonly over: readonly number[];
 }
@@ -90,6 +100,7 @@ interface Link {
 function linked(
   ends: readonly End[],
   found: readonly OwnStroke[],
+  gaps: HiddenGaps | null,
   at: Int32Array,
   map: AreaMap,
   beneath: Beneath,
@@ -112,14 +123,13 @@ function linked(
     way.bends && corners.some((pair) => pair.way !== way && [pair.one, pair.other].some((end) => end === one || end === other));
   pairs.sort((a, b) => Number(a.way.bends) - Number(b.way.bends) || a.way.length - b.way.length);
   const next = new Map<number, Link>();
-  const gaps = pairs.some(({ areas }) => areas.size > 0) ? new HiddenGaps(beneath.areas, at, found.length) : null;
   for (const pair of pairs) {
-    const { one, other, over, areas } = pair;
+    const { one, other, over, areas, way } = pair;
     const [a, b] = [keyOf(one.stroke, one.side), keyOf(other.stroke, other.side)];
     // Of several corners at one place none is one for sure: lines that end at a node of a graph.
     if (next.has(a) || next.has(b) || isShared(pair) || gaps?.join(one.stroke, other.stroke, areas) === false) continue;
-    next.set(a, { stroke: other.stroke, side: other.side, over });
-    next.set(b, { stroke: one.stroke, side: one.side, over });
+    next.set(a, { stroke: other.stroke, side: other.side, bends: way.bends, over });
+    next.set(b, { stroke: one.stroke, side: one.side, bends: way.bends, over });
   }
   return next;
 }
@@ -184,22 +194,69 @@ function isOf(p: number, { map, planes }: Areas, pixels: Uint8Array): boolean {
 
 const blendMin = 12;
 
-function chainFrom(first: number, firstSide: 0 | 1, next: ReadonlyMap<number, Link>, found: readonly OwnStroke[]) {
+/** Strokes that are one. */
+interface Chain {
+  readonly members: readonly number[];
+  /** Along them, from corner to corner. */
+  readonly stretches: readonly (readonly Place[])[];
+  readonly closed: boolean;
+  readonly ends: Ends;
+}
+
+function chainFrom(
+  first: number,
+  firstSide: 0 | 1,
+  next: ReadonlyMap<number, Link>,
+  found: readonly OwnStroke[],
+  endPlace: (stroke: number, side: 0 | 1) => Place | null,
+): Chain {
   const members: number[] = [];
-  const points: Place[] = [];
+  const stretches: Place[][] = [[]];
   let [stroke, side] = [first, firstSide];
   for (;;) {
     members.push(stroke);
-    points.push(...(side === 0 ? found[stroke].points : found[stroke].points.toReversed()));
+    const { points } = found[stroke];
+    stretches[stretches.length - 1].push(...(side === 0 ? points : points.toReversed()));
     const link = next.get(keyOf(stroke, side === 0 ? 1 : 0));
     if (link && !members.includes(link.stroke)) {
       [stroke, side] = [link.stroke, link.side];
+      if (link.bends) stretches.push([]);
       continue;
     }
     const closed = link ? link.stroke === first && link.side === firstSide : found[first].closed;
-    const ends: Ends = closed ? [null, null] : [found[first].ends[firstSide], found[stroke].ends[side === 0 ? 1 : 0]];
-    return { members, points, closed, ends };
+    const ends: Ends = closed ? [null, null] : [endPlace(first, firstSide), endPlace(stroke, side === 0 ? 1 : 0)];
+    return { members, stretches, closed, ends };
   }
+}
+
+/** What a chain is drawn as: where it has corners and is straight between them, a polyline with just these. */
+function shapeOf({ stretches, closed, ends }: Chain, width: number): Shape {
+  const whole = () => fitStroke(stretches.flat(), width, closed, ends);
+  if (stretches.length === 1 || closed) return whole();
+  const last = stretches.length - 1;
+  const fitted = stretches.map((points, i) =>
+    fitStroke(points, width, false, [i === 0 ? ends[0] : null, i === last ? ends[1] : null]),
+  );
+  const runs = fitted.map(verticesOf);
+  if (runs.some((run) => run === null)) return whole();
+  const vertices = runs.reduce((before, after) => before && after && cornered(before, after));
+  return { kind: "polyline", points: vertices?.flatMap(({ x, y }) => [x, y]) ?? [] };
+}
+
+function verticesOf(shape: Shape): Place[] | null {
+  if (shape.kind === "line") return [{ x: shape.x1, y: shape.y1 }, { x: shape.x2, y: shape.y2 }];
+  if (shape.kind !== "polyline") return null;
+  return shape.points.flatMap((x, i) => (i % 2 === 0 ? [{ x, y: shape.points[i + 1] }] : []));
+}
+
+/** Two runs of straight lines as one, with the corner where the last of the one meets the first of the other. */
+function cornered(before: readonly Place[], after: readonly Place[]): Place[] {
+  const [from, to] = [before[before.length - 1], after[0]];
+  const middle = { x: (from.x + to.x) / 2, y: (from.y + to.y) / 2 };
+  const met = crossing(lineThrough(before.slice(-2)), lineThrough(after.slice(0, 2)));
+  const gap = lengthOf(to.x - from.x, to.y - from.y);
+  const isNear = met && lengthOf(met.x - middle.x, met.y - middle.y) <= gap + 2;
+  return [...before.slice(0, -1), isNear ? met : middle, ...after.slice(1)];
 }
 
 /** Pairs of strokes of which the second lies over the first. */

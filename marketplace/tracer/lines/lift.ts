@@ -12,6 +12,7 @@ import { joinStrokes, type OwnStroke } from "./join-strokes.ts";
 import { mayBeEven } from "./may-be-even.ts";
 import { type Measures, measureAreas } from "./measure.ts";
 import { type FoundStroke, strokesOf } from "./strokes-of.ts";
+import { thickParts } from "./thick-parts.ts";
 
 export interface LiftedStroke {
   readonly shape: Shape;
@@ -52,6 +53,8 @@ export function liftLines(
   const found: OwnStroke[] = [];
   const state = new State(areas, pixels, runOf, deadlineMs);
   let thinAgain = true;
+  setThickApart(state);
+  const { map } = state.areas;
   for (const [widest, kind] of [
     [thinMax, isThinStroke],
     [thinMax, isThinStroke],
@@ -67,10 +70,10 @@ export function liftLines(
   const dashed = liftDashes(state, found.length);
   if (found.length + dashed.length === 0 || (dashed.length > 0 && !settle(state))) return null;
   const { at } = state;
-  const { strokes, names } = joinStrokes(found, at, areas.map, { areas: state.areas, pixels });
+  const { strokes, names } = joinStrokes(found, at, map, { areas: state.areas, pixels });
   for (let p = 0; p < at.length; p++) if (at[p] >= 0) at[p] = names[at[p]] ?? at[p] - names.length + strokes.length;
   strokes.push(...dashed);
-  if (absorb(state, strokes) && !settle(state)) return null;
+  if (absorb(state, strokes, pixels) && !settle(state)) return null;
   return { areas: state.areas, pixels: state.pixels, runOf: state.runOf, lines: { strokes, at, near: state.near } };
 }
 
@@ -110,6 +113,16 @@ class State {
     this.pixels = pixels;
   }
 
+  get measured(): Measures {
+    this.measures ??= measureAreas(this.areas.map);
+    return this.measures;
+  }
+
+  /** Areas that may be strokes, but for those of texts. */
+  candidates(widest: number): Candidate[] {
+    return thinAreas(this.areas, this.measured, widest, (area) => this.runOf !== null && this.runOf[area] >= 0);
+  }
+
   get at(): Int32Array {
     this.strokeAt ??= new Int32Array(this.areas.map.width * this.areas.map.height).fill(-1);
     return this.strokeAt;
@@ -141,11 +154,15 @@ function settle(state: State): boolean {
 }
 
 /** Gives small areas that lie wholly on a stroke, in its colour, to it: pieces of it between things that lie over it. */
-function absorb({ areas: { map, planes, opaque, sloped }, at }: State, strokes: readonly LiftedStroke[]): boolean {
+function absorb(
+  { areas: { map, planes, opaque, sloped }, at }: State,
+  strokes: readonly LiftedStroke[],
+  source: Uint8Array,
+): boolean {
   const cover = coverPicture(strokes, map.width, map.height);
-  const colourOff = (area: number, stroke: number) => {
+  const colourOff = (stroke: number, levelOf: (channel: number) => number) => {
     const { r, g, b } = strokes[stroke].stroke.colour;
-    return Math.max(...[r, g, b].map((level, c) => Math.abs(level - planes[area * 12 + c * 3])));
+    return Math.max(...[r, g, b].map((level, c) => Math.abs(level - levelOf(c))));
   };
   const covered = new Int32Array(map.count);
   const owner = new Int32Array(map.count).fill(-1);
@@ -154,20 +171,29 @@ function absorb({ areas: { map, planes, opaque, sloped }, at }: State, strokes: 
     // Between the dashes of a line lies none of it.
     if (cover[p] >= 0 && strokes[cover[p]].stroke.dashes) continue;
     if (at[p] >= 0 || cover[p] < 0 || map.sizes[area] > pieceMax || opaque[area] === 0 || sloped[area] === 1) continue;
-    if (colourOff(area, cover[p]) > pieceOffMax) continue;
+    if (colourOff(cover[p], (c) => planes[area * 12 + c * 3]) > pieceOffMax) continue;
     covered[area]++;
     owner[area] = cover[p];
+  }
+  // A marker is of the line's colour beside the line, too.
+  const beside = new Int32Array(map.count);
+  for (let p = 0; p < at.length; p++) {
+    const stroke = owner[map.flat[p]];
+    if (stroke >= 0 && at[p] < 0 && cover[p] < 0 && colourOff(stroke, (c) => source[p * 4 + c]) <= inkOffMax)
+      beside[map.flat[p]]++;
   }
   let some = false;
   for (let p = 0; p < at.length; p++) {
     const area = map.flat[p];
-    if (at[p] >= 0 || owner[area] < 0 || covered[area] < pieceShareMin * map.sizes[area]) continue;
+    if (at[p] >= 0 || owner[area] < 0 || covered[area] < pieceShareMin * map.sizes[area] || beside[area] > 2) continue;
     at[p] = cover[p] >= 0 ? cover[p] : owner[area];
     some = true;
   }
   return some;
 }
 
+/** How far the colour of a pixel may be from a stroke's that is no blend, levels. */
+const inkOffMax = 16;
 /** How much of a piece must lie on the stroke: what lies over its ends leaves blends beside it. */
 const pieceShareMin = 0.6;
 /** How far its colour may be from the stroke's, levels: it may be mostly blends. */
@@ -185,26 +211,10 @@ function liftAll(
   isWanted: (stroke: FoundStroke) => boolean,
   found: OwnStroke[],
 ): boolean {
-  const { areas, pixels, failed, deadlineMs } = state;
-  const { map, planes, tones } = areas;
-  state.measures ??= measureAreas(map);
-  const candidates = thinAreas(areas, state.measures, widest, (area) => state.runOf !== null && state.runOf[area] >= 0);
+  const { map, tones } = state.areas;
+  const candidates = state.candidates(widest);
   if (candidates.length === 0) return true;
-  const isNarrow = narrowAreas(areas, state.measures);
-  const look = ({ area, places }: Candidate) => {
-    keepTo(deadlineMs);
-    const name = `${places[0]} ${places.length}`;
-    if (failed.has(name) || failed.has(`${name} ${widest}`)) return null;
-    const ink = [0, 3, 6, 9].map((c) => planes[area * 12 + c]);
-    const picture = { pixels, areas: map.areas, stride: map.stride, width: map.width, area, ink, isNarrow };
-    const may = mayBeEven(places, map, widest);
-    const strokes = may ? strokesOf(places, state.on, picture, widest) : null;
-    const wanted = strokes?.every(isWanted) ? strokes : null;
-    const { strokes: fitting, owners } = covering(wanted, places, picture);
-    if (owners) return { strokes: fitting, owners, ink };
-    failed.add(wanted ? name : `${name} ${widest}`);
-    return null;
-  };
+  const look = looker(state, widest, isWanted);
   const main = candidates.reduce((most, other) => (other.places.length > most.places.length ? other : most));
   const all = candidates.reduce((sum, { places }) => sum + places.length, 0);
   if (found.length === 0 && all < linesShareMin * map.width * map.height) return false;
@@ -222,6 +232,55 @@ function liftAll(
     found.push(...strokes.map((stroke) => ({ ...stroke, colour })));
   }
   return true;
+}
+
+/** Strokes of a kind that make up an area, and which of them each of its pixels is of. */
+interface Look {
+  readonly strokes: readonly FoundStroke[];
+  readonly owners: Int32Array;
+  readonly ink: readonly number[];
+}
+
+function looker(state: State, widest: number, isWanted: (stroke: FoundStroke) => boolean) {
+  const { areas, pixels, failed, deadlineMs } = state;
+  const { map, planes } = areas;
+  const isNarrow = narrowAreas(areas, state.measured);
+  return ({ area, places }: Candidate): Look | null => {
+    keepTo(deadlineMs);
+    const name = `${places[0]} ${places.length}`;
+    if (failed.has(name) || failed.has(`${name} ${widest}`)) return null;
+    const ink = [0, 3, 6, 9].map((c) => planes[area * 12 + c]);
+    const picture = { pixels, areas: map.areas, stride: map.stride, width: map.width, area, ink, isNarrow };
+    const may = mayBeEven(places, map, widest);
+    const strokes = may ? strokesOf(places, state.on, picture, widest) : null;
+    const wanted = strokes?.every(isWanted) ? strokes : null;
+    const { strokes: fitting, owners } = covering(wanted, places, picture);
+    if (owners) return { strokes: fitting, owners, ink };
+    failed.add(wanted ? name : `${name} ${widest}`);
+    return null;
+  };
+}
+
+/** Makes areas of the thick parts of lines: a curve's markers, arrows' heads. What turns out as no stroke is joined again. */
+function setThickApart(state: State): void {
+  const { areas } = state;
+  const { map } = areas;
+  const look = looker(state, thinMax, isThinStroke);
+  const source = Array.from({ length: map.count }, (_, area) => area);
+  const labels = map.flat.slice();
+  for (const candidate of state.candidates(thinMax)) {
+    const { area, places } = candidate;
+    const thick = thickParts(places, map, thinMax);
+    if (!thick || look(candidate)) continue;
+    places.forEach((q, i) => {
+      if (thick[i] === 1) labels[(Math.floor(q / map.stride) - 1) * map.width + (q % map.stride) - 1] = source.length;
+    });
+    source.push(area);
+  }
+  if (source.length === map.count) return;
+  state.areas = regrouped(areas, labels, source);
+  state.runOf = state.runOf && carried(state.runOf, map, state.areas.map);
+  state.measures = null;
 }
 
 /** In smaller shares of all that is thin an area may be no stroke. */

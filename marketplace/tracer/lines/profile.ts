@@ -112,11 +112,13 @@ function coverage(q: number, picture: Measured, span: number): number {
 }
 
 /**
- * How much of a pixel at the edge of the area its ink covers; null where there is no edge, or no telling. Of what lies
- * around it, the ground is what differs most from the ink: along an edge that is nearly level there are only blends.
+ * How much of a pixel at the edge of the area its ink covers; null where there is no edge, or no telling, since something
+ * third is near. Of what lies around it, the ground is what differs most from the ink: along an edge that is nearly level
+ * there are only blends.
  */
 export function shareOf(q: number, picture: Measured): number | null {
   const { areas, area, stride, isNarrow, ink } = picture;
+  if (isNearThird(q, picture)) return null;
   for (const far of [1, 2]) {
     let [clearest, span] = [-1, 0];
     for (const step of [far, -far, far * stride, -far * stride]) {
@@ -134,6 +136,20 @@ export function shareOf(q: number, picture: Measured): number | null {
     return coverage(q, picture, span);
   }
   return null;
+}
+
+/** Whether two other areas than the one that is measured lie within two pixels. */
+function isNearThird(q: number, { areas, area, stride }: Measured): boolean {
+  let other = -1;
+  for (let dy = -2; dy <= 2; dy++) {
+    for (let p = q + dy * stride - 2, last = p + 4; p <= last; p++) {
+      const near = areas[p] ?? -1;
+      if (near < 0 || near === area || near === other) continue;
+      if (other >= 0) return true;
+      other = near;
+    }
+  }
+  return false;
 }
 
 /** Less than this is noise. */

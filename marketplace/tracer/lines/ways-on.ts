@@ -1,6 +1,6 @@
 import { lengthOf } from "../curves/length.ts";
 import { areNear, type Circle, circleThrough } from "./round.ts";
-import { crossing, type Place, type StraightLine } from "./straight-line.ts";
+import { crossing, distanceTo, lineThrough, type Place, type StraightLine } from "./straight-line.ts";
 import type { FoundStroke } from "./strokes-of.ts";
 
 /** The way on from one stroke's end to another's: places from there to there, a fraction of a pixel apart. */
@@ -19,21 +19,30 @@ export interface Outgoing {
 
 /** How two strokes may go on as one: straight, round on one circle, or round a corner; null where they do not. */
 export function wayOn(one: Outgoing, other: Outgoing): WayOn | null {
-  return straightOn(one.line, other.line) ?? roundOn(one, other) ?? cornerOn(one, other);
+  return straightOn(one, other) ?? roundOn(one, other) ?? cornerOn(one, other);
 }
 
 const gapMax = 400;
 /** Ends go on a little beneath what lies over them, from both sides. */
 const overlapMax = 3;
 
-function straightOn(one: StraightLine, other: StraightLine): WayOn | null {
+function straightOn({ stroke, line: one }: Outgoing, { stroke: next, line: other }: Outgoing): WayOn | null {
   const facing = one.dx * other.dx + one.dy * other.dy;
   if (facing > -0.94) return null;
   const [x, y] = [other.x - one.x, other.y - one.y];
   const gap = x * one.dx + y * one.dy;
   if (gap < -overlapMax || gap > gapMax) return null;
   const aside = Math.max(Math.abs(x * one.dy - y * one.dx), Math.abs(x * other.dy - y * other.dx));
-  return aside <= 0.6 + 0.06 * Math.min(gap, 30) ? { places: between(one, other), length: gap, bends: false } : null;
+  if (aside > 0.6 + 0.06 * Math.min(gap, 30) || isKink(stroke, next)) return null;
+  return { places: between(one, other), length: gap, bends: false };
+}
+
+/** Whether two straight lines are no one line together: they meet at a slight angle. */
+function isKink(one: FoundStroke, other: FoundStroke): boolean {
+  if (one.shape.kind !== "line" || other.shape.kind !== "line") return false;
+  const points = [...one.points, ...other.points];
+  const line = lineThrough(points);
+  return !areNear(points, missMax, (point) => distanceTo(line, point));
 }
 
 /** On the circle of which both strokes are arcs. */
@@ -41,7 +50,7 @@ function roundOn({ stroke: one, line }: Outgoing, { stroke: other, line: end }: 
   if (one.shape.kind !== "path" || other.shape.kind !== "path") return null;
   const points = one === other ? one.points : [...one.points, ...other.points];
   const circle = circleThrough(points);
-  if (!circle || !areNear(points, roundMissMax, ({ x, y }) => lengthOf(x - circle.x, y - circle.y) - circle.r))
+  if (!circle || !areNear(points, missMax, ({ x, y }) => lengthOf(x - circle.x, y - circle.y) - circle.r))
     return null;
   const { x, y, r } = circle;
   const from = Math.atan2(line.y - y, line.x - x);
@@ -55,20 +64,23 @@ function roundOn({ stroke: one, line }: Outgoing, { stroke: other, line: end }: 
   return { places, length: isPassed ? 0 : r * sweep, bends: false };
 }
 
-const roundMissMax = 0.35;
+const missMax = 0.35;
 /** A third of the way round. */
 const sweepMax = 2.1;
 
 /** By way of where the lines meet, if that is near. */
 function cornerOn({ stroke, line: one }: Outgoing, { line: other }: Outgoing): WayOn | null {
-  const met = crossing(one, other);
-  if (!met) return null;
+  const isLevel = one.dx * other.dx + one.dy * other.dy < -0.98;
+  const met = isLevel ? { x: (one.x + other.x) / 2, y: (one.y + other.y) / 2 } : crossing(one, other);
+  if (!met || (isLevel && Math.max(distanceTo(one, met), distanceTo(other, met)) > slightMax)) return null;
   const ahead = [one, other].map(({ x, y, dx, dy }) => (met.x - x) * dx + (met.y - y) * dy);
   const length = ahead[0] + ahead[1];
   if (Math.min(...ahead) < -overlapMax || length > cornerMax + cornerMax * stroke.width) return null;
   return { places: [...between(one, met), ...between(met, other)], length, bends: true };
 }
 
+/** How far beside both lines their middle may lie where they hardly turn, px. */
+const slightMax = 1;
 /** Of the way round a corner: px, and widths of the stroke besides. */
 const cornerMax = 6;
 

@@ -6,6 +6,7 @@ import { asCircle, asRect } from "../curves/primitives.ts";
 import { depthMax, type SnapInput, snapContour } from "../curves/snap.ts";
 import { keepTo } from "../deadline.ts";
 import { type Drawing, type Fill, inOneColour, type Outline, type Shape } from "../drawing.ts";
+import { asCoveredRect } from "../lines/as-covered-rect.ts";
 import { asRound } from "../lines/as-round.ts";
 import type { Lines } from "../lines/lift.ts";
 import type { Objects } from "../objects/find-objects.ts";
@@ -68,7 +69,8 @@ export function drawAreas(
     } else if (empty[area] === 0 && unseen[area] === 0) {
       const frame = holes.has(area) ? null : strokes.frameOf(outer, chain);
       const shape = frame?.shape ?? shapeOf(input, [outer, ...(holes.get(area) ?? [])], points);
-      const whole = own && map.sizes[area] >= ownSizeMin;
+      const isOwn = map.sizes[area] >= ownSizeMin || (shape && isSign(shape) && map.sizes[area] >= signSizeMin);
+      const whole = own && isOwn && (runOf?.[area] ?? -1) < 0;
       if (shape) elements.push({ fill, shape, ...(frame && { stroke: frame.stroke }), ...(whole && { whole }) });
     }
     for (const stroke of strokes.after(area)) sheet.stroke(stroke, layering.layer[area]);
@@ -84,6 +86,14 @@ const hair = 1.25;
 const ownStrokesMin = 3;
 const ownCountMax = 150;
 const ownSizeMin = 600;
+/** The same of markers and arrows' heads. */
+const signSizeMin = 24;
+
+/** Whether a shape is one of few straight lines. */
+function isSign(shape: Shape): boolean {
+  if (shape.kind !== "path") return true;
+  return shape.outlines.length === 1 && shape.outlines[0].kinds.length <= 8 && shape.outlines[0].kinds.every((kind) => kind === 1);
+}
 
 /** What was found in a picture beside its areas. */
 interface Found {
@@ -100,16 +110,18 @@ interface Found {
 /** An area's outer outline and the holes cut into it as a shape, in its plainest form; null where nothing is left of it. */
 function shapeOf(input: SnapInput, contours: readonly Contour[], points: Points): Shape | null {
   const outlines: Outline[] = [];
+  let covered: Shape | null = null;
   for (const contour of contours) {
     snapContour(input, contour, points);
     if (points.count < 3) continue;
     const round = contours.length === 1 ? (asCircle(points) ?? asRound(points, contour.enclosed)) : null;
     if (round) return round;
+    covered = contours.length === 1 ? asCoveredRect(points, contour.enclosed) : null;
     markCorners(points);
     outlines.push(fitClosed(points));
   }
   if (outlines.length === 0) return null;
-  return (outlines.length === 1 ? asRect(outlines[0]) : null) ?? { kind: "path", outlines };
+  return (outlines.length === 1 ? asRect(outlines[0]) : null) ?? covered ?? { kind: "path", outlines };
 }
 
 /** The holes to be cut into each area that has any, by area: all of them for a cutout. */

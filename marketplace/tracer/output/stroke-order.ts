@@ -1,9 +1,10 @@
 import type { Contour, Contours } from "../curves/contours.ts";
 import type { LiftedStroke, Lines } from "../lines/lift.ts";
+import { pointsAlong } from "../lines/points-along.ts";
 import type { AreaMap } from "../regions/components.ts";
 
-/** Areas beneath less than this share of a stroke are touched only. */
-const touchShare = 0.05;
+/** Areas beneath no more pixels of a stroke are touched only, by its width. */
+const touchMax = 2;
 
 const frameShareMin = 0.85;
 
@@ -23,11 +24,11 @@ export class StrokeOrder {
     for (let p = 0; p < at.length; p++) {
       if (at[p] >= 0) under[at[p]].set(flat[p], (under[at[p]].get(flat[p]) ?? 0) + 1);
     }
-    // What a stroke only touches with its end may lie over it.
-    const last = under.map((areas) => {
+    const last = under.map((areas, stroke) => {
+      const over = this.areasOver(stroke, flat);
       const all = [...areas].sort(([, a], [, b]) => b - a);
-      const whole = all.reduce((sum, [, n]) => sum + n, 0);
-      const grounds = all.filter(([, n], i) => i === 0 || n > Math.max(3, touchShare * whole));
+      const touched = Math.max(3, touchMax * strokes[stroke].stroke.width);
+      const grounds = all.filter(([area, n], i) => i === 0 || (n > touched && !over.has(area)));
       return grounds.reduce((best, [area]) => (best < 0 || rank[area] > rank[best] ? area : best), -1);
     });
     last.forEach((area, stroke) => {
@@ -35,6 +36,18 @@ export class StrokeOrder {
       if (list) list.push(stroke);
       else this.byArea.set(area, [stroke]);
     });
+  }
+
+  /** The areas that hide a stroke along its middle. */
+  private areasOver(stroke: number, flat: Int32Array): ReadonlySet<number> {
+    const over = new Map<number, number>();
+    if (!this.lines) return new Set();
+    const { at, strokes } = this.lines;
+    for (const { x, y } of pointsAlong(strokes[stroke].shape)) {
+      const p = Math.floor(y) * this.width + Math.floor(x);
+      if (x >= 0 && x < this.width && p >= 0 && p < at.length && at[p] < 0) over.set(flat[p], (over.get(flat[p]) ?? 0) + 1);
+    }
+    return new Set([...over].filter(([, n]) => n > 2).map(([area]) => area));
   }
 
   /** The closed stroke that an outline runs beneath all the way, if there is one. */

@@ -1,0 +1,94 @@
+import { lengthOf } from "../curves/length.ts";
+import type { AreaMap } from "../regions/components.ts";
+import { median } from "./paths.ts";
+
+/**
+ * Where an area of lines is much thicker than these are: a marker on a curve, an arrow's head. 1 for its pixels there, in
+ * the order of `places`; null where it is so nowhere, or nearly everywhere. Source: opening, as in Serra, "Image Analysis and
+ * Mathematical Morphology" (1982): what a disc wider than the lines reaches, and the tips that stick out of that.
+ */
+export function thickParts(places: Int32Array, { areas, stride }: AreaMap, widest: number): Uint8Array | null {
+  const width = lineWidth(places, areas, stride);
+  if (width > widest) return null;
+  const core = Math.max(width / 2 + 1.2, 1.15 * width);
+  const isCore = fits(areas, areas[places[0]], core, stride);
+  const cores = places.filter((q) => isCore(q));
+  if (cores.length === 0 || cores.length > coresMax * places.length) return null;
+  const thick = new Set<number>();
+  const reached = discOf(core + 0.6, stride);
+  const area = areas[places[0]];
+  for (const q of cores) for (const step of reached) if (areas[q + step] === area) thick.add(q + step);
+  const lines = piecesBeside(places, thick, stride);
+  for (const piece of lines) if (!isLine(piece, width, stride)) for (const q of piece) thick.add(q);
+  if (thick.size === places.length || thick.size > thickMax * places.length) return null;
+  return Uint8Array.from(places, (q) => (thick.has(q) ? 1 : 0));
+}
+
+const samplesMax = 400;
+const coresMax = 0.5;
+const thickMax = 0.8;
+
+/** How wide the area is at most of its places, by how wide it is along rows and columns, px. */
+function lineWidth(places: Int32Array, areas: Int32Array, stride: number): number {
+  const area = areas[places[0]];
+  const run = (q: number, step: number) => {
+    let n = 1;
+    while (n < runMax && areas[q + n * step] === area) n++;
+    return n - 1;
+  };
+  const widths: number[] = [];
+  const every = Math.max(1, Math.floor(places.length / samplesMax));
+  for (let i = every >> 1; i < places.length; i += every) {
+    const q = places[i];
+    const [across, along] = [run(q, -1) + run(q, 1) + 1, run(q, -stride) + run(q, stride) + 1];
+    widths.push((across * along) / lengthOf(across, along));
+  }
+  return median(widths);
+}
+
+const runMax = 30;
+
+/** Steps to the pixels of a disc. */
+function discOf(radius: number, stride: number): number[] {
+  const far = Math.floor(radius);
+  const steps: number[] = [];
+  for (let y = -far; y <= far; y++)
+    for (let x = -far; x <= far; x++) if (x * x + y * y <= radius * radius) steps.push(y * stride + x);
+  return steps;
+}
+
+/** Whether a disc around a place lies in the area. */
+function fits(areas: Int32Array, area: number, radius: number, stride: number): (q: number) => boolean {
+  const far = Math.floor(radius);
+  const ends = [far, -far, far * stride, -far * stride];
+  const disc = discOf(radius, stride);
+  return (q) => ends.every((step) => areas[q + step] === area) && disc.every((step) => areas[q + step] === area);
+}
+
+/** What is left of an area without its thick parts, in pieces. */
+function piecesBeside(places: Int32Array, thick: ReadonlySet<number>, stride: number): number[][] {
+  const left = new Set<number>();
+  for (const q of places) if (!thick.has(q)) left.add(q);
+  const pieces: number[][] = [];
+  for (const first of left) {
+    left.delete(first);
+    const piece = [first];
+    for (const q of piece) {
+      for (let row = q - stride; row <= q + stride; row += stride) {
+        for (let p = row - 1; p <= row + 1; p++) if (left.delete(p)) piece.push(p);
+      }
+    }
+    pieces.push(piece);
+  }
+  return pieces;
+}
+
+/** Whether a piece is longer than a tip or a rim. */
+function isLine(piece: readonly number[], width: number, stride: number): boolean {
+  const xs = piece.map((q) => q % stride);
+  const ys = piece.map((q) => Math.floor(q / stride));
+  const [wide, high] = [Math.max(...xs) - Math.min(...xs) + 1, Math.max(...ys) - Math.min(...ys) + 1];
+  return lengthOf(wide, high) >= lineMin + 2.5 * width && piece.length >= 2.2 * width * width;
+}
+
+const lineMin = 3;
