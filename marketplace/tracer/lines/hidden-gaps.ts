@@ -58,11 +58,13 @@ export class HiddenGaps {
 
   /** Whether what it lies in has its paint: it is not drawn then. */
   private isSeenThrough(area: number): boolean {
-    const { paints } = this.areas;
+    const { paints, opaque } = this.areas;
     const { all, container } = this.chain;
     for (let hole = container[area], up = 0; up < 2 && hole >= 0 && paints[area] >= 0; up++) {
       const owner = all[hole].area;
       if (paints[owner] === paints[area]) return true;
+      // What is opaque has no hole there: the area is drawn over it.
+      if (opaque[owner] === 1 && opaque[area] === 1) return false;
       hole = container[owner];
     }
     return false;

@@ -3,6 +3,7 @@ import type { Colour, Shape, Stroke } from "../drawing.ts";
 import { straight } from "../drawing.ts";
 import { carried } from "../objects/text-runs.ts";
 import { type Areas, joinPaints, regrouped } from "../regions/areas.ts";
+import type { AreaMap } from "../regions/components.ts";
 import { beneath, markNear, withoutLines } from "./beneath.ts";
 import { type Candidate, narrowAreas, thinAreas } from "./candidates.ts";
 import { coverPicture } from "./cover.ts";
@@ -182,7 +183,7 @@ function absorb(
     if (stroke >= 0 && at[p] < 0 && cover[p] < 0 && colourOff(stroke, (c) => source[p * 4 + c]) <= inkOffMax)
       beside[map.flat[p]]++;
   }
-  let some = false;
+  let some = giveSlivers(map, at, cover);
   for (let p = 0; p < at.length; p++) {
     const area = map.flat[p];
     if (at[p] >= 0 || owner[area] < 0 || covered[area] < pieceShareMin * map.sizes[area] || beside[area] > 2) continue;
@@ -191,6 +192,28 @@ function absorb(
   }
   return some;
 }
+
+/** Gives slivers between strokes to these: areas of a few pixels, all of them blends at the edges of two or more. */
+function giveSlivers({ flat, sizes, count, width }: AreaMap, at: Int32Array, cover: Int32Array): boolean {
+  const beside = Array.from({ length: count }, () => new Set<number>());
+  const isClear = new Uint8Array(count);
+  for (let p = 0; p < at.length; p++) {
+    const area = flat[p];
+    if (sizes[area] > sliverMax || isClear[area] === 1) continue;
+    if (cover[p] < 0) isClear[area] = 1;
+    for (const q of [p, p - 1, p + 1, p - width, p + width]) if (cover[q] >= 0) beside[area].add(cover[q]);
+  }
+  let some = false;
+  for (let p = 0; p < at.length; p++) {
+    const area = flat[p];
+    if (at[p] >= 0 || cover[p] < 0 || sizes[area] > sliverMax || isClear[area] === 1 || beside[area].size < 2) continue;
+    at[p] = cover[p];
+    some = true;
+  }
+  return some;
+}
+
+const sliverMax = 40;
 
 /** How far the colour of a pixel may be from a stroke's that is no blend, levels. */
 const inkOffMax = 16;

@@ -64,8 +64,11 @@ export function strokesOf(pixels: Int32Array, on: Uint8Array, picture: Measured,
 
 /** What a middle line is drawn as. */
 export function fitStroke(points: readonly Place[], width: number, closed: boolean, ends: Ends): Shape {
-  return closed ? (roundShape(points, missMax) ?? fitClosed(points, width)) : fitOpen(points, width, ends);
+  return closed ? (roundShape(points, roundMissMax) ?? fitClosed(points, width)) : fitOpen(points, width, ends);
 }
+
+/** How far round shapes may miss their measured middle, px: renderers draw arcs as short lines. */
+const roundMissMax = 1.4 * missMax;
 
 const pathsMax = 400;
 /** What branches more often is a tangle, or a texture. */

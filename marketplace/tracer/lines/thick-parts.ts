@@ -7,12 +7,14 @@ import { median } from "./paths.ts";
  * the order of `places`; null where it is so nowhere, or nearly everywhere. Source: opening, as in Serra, "Image Analysis and
  * Mathematical Morphology" (1982): what a disc wider than the lines reaches, and the tips that stick out of that.
  */
-export function thickParts(places: Int32Array, { areas, stride }: AreaMap, widest: number): Uint8Array | null {
+export function thickParts(places: Int32Array, map: AreaMap, widest: number): Uint8Array | null {
+  const { areas, stride } = map;
   const width = lineWidth(places, areas, stride);
   if (width > widest) return null;
   const core = Math.max(width / 2 + 1.2, 1.15 * width);
-  const isCore = fits(areas, areas[places[0]], core, stride);
-  const cores = places.filter((q) => isCore(q));
+  const holes = roundHoles(places, map);
+  const isCore = fits(areas, [areas[places[0]], ...holes.map(([q]) => areas[q])], core, stride);
+  const cores = [...places, ...holes.flat()].filter((q) => isCore(q));
   if (cores.length === 0 || cores.length > coresMax * places.length) return null;
   const thick = new Set<number>();
   const reached = discOf(core + 0.6, stride);
@@ -57,13 +59,52 @@ function discOf(radius: number, stride: number): number[] {
   return steps;
 }
 
-/** Whether a disc around a place lies in the area. */
-function fits(areas: Int32Array, area: number, radius: number, stride: number): (q: number) => boolean {
+/** Whether a disc around a place lies in areas. */
+function fits(areas: Int32Array, own: readonly number[], radius: number, stride: number): (q: number) => boolean {
   const far = Math.floor(radius);
   const ends = [far, -far, far * stride, -far * stride];
   const disc = discOf(radius, stride);
-  return (q) => ends.every((step) => areas[q + step] === area) && disc.every((step) => areas[q + step] === area);
+  return (q) => ends.every((step) => own.includes(areas[q + step])) && disc.every((step) => own.includes(areas[q + step]));
 }
+
+/** The insides of rings: small areas that are round and have nothing but the area of `places` around them, as their pixels. */
+function roundHoles(places: Int32Array, { areas, stride, sizes }: AreaMap): number[][] {
+  const area = areas[places[0]];
+  const seen = new Set([-1, area]);
+  const found: number[][] = [];
+  for (const q of places) {
+    for (const step of [-1, 1, -stride, stride]) {
+      const other = areas[q + step];
+      if (seen.has(other)) continue;
+      seen.add(other);
+      const hole = sizes[other] <= holeMax ? roundHole(q + step, area, areas, stride) : null;
+      if (hole) found.push(hole);
+    }
+  }
+  return found;
+}
+
+function roundHole(from: number, around: number, areas: Int32Array, stride: number): number[] | null {
+  const own = areas[from];
+  const pixels = new Set([from]);
+  for (const q of pixels) {
+    for (const step of [-1, 1, -stride, stride]) {
+      const next = areas[q + step];
+      if (next === own) pixels.add(q + step);
+      else if (next !== around) return null;
+    }
+  }
+  const xs = [...pixels].map((q) => q % stride);
+  const ys = [...pixels].map((q) => Math.floor(q / stride));
+  const [wide, high] = [Math.max(...xs) - Math.min(...xs) + 1, Math.max(...ys) - Math.min(...ys) + 1];
+  const isRound = Math.max(wide, high) <= 1.2 * Math.min(wide, high) + 1 && pixels.size >= roundMin * wide * high;
+  return isRound ? [...pixels] : null;
+}
+
+/** A chart's open marker, and the rings of an icon, have no more within, px. */
+const holeMax = 260;
+/** Of the box around it. */
+const roundMin = 0.66;
 
 /** What is left of an area without its thick parts, in pieces. */
 function piecesBeside(places: Int32Array, thick: ReadonlySet<number>, stride: number): number[][] {

@@ -5,7 +5,7 @@ import { Points } from "../curves/points.ts";
 import { asCircle, asRect } from "../curves/primitives.ts";
 import { depthMax, type SnapInput, snapContour } from "../curves/snap.ts";
 import { keepTo } from "../deadline.ts";
-import { type Drawing, type Fill, inOneColour, type Outline, type Shape } from "../drawing.ts";
+import { type Drawing, type Element, type Fill, inOneColour, type Outline, type Shape } from "../drawing.ts";
 import { asCoveredRect } from "../lines/as-covered-rect.ts";
 import { asRound } from "../lines/as-round.ts";
 import type { Lines } from "../lines/lift.ts";
@@ -14,6 +14,7 @@ import type { Settings } from "../options.ts";
 import type { Areas } from "../regions/areas.ts";
 import { stride } from "../regions/colour-model.ts";
 import { isRadial } from "../regions/field.ts";
+import { bordered } from "./bordered.ts";
 import { type Extent, planeFill, radialFill } from "./fills.ts";
 import { depthLayers, objectLayers } from "./layers.ts";
 import { namedGroups } from "./name-groups.ts";
@@ -56,6 +57,18 @@ export function drawAreas(
   const points = new Points();
   const sheet = new Sheet(layering, lines, width);
   const plate = mode === "cutout" || opaque.includes(0) ? -1 : order[0];
+  const placed = new Map<number, { readonly elements: Element[]; readonly at: number }>();
+  /** Puts an area's element where it is drawn: with the border around it, where what it lies in is no more than that. */
+  const place = (area: number, element: Element, elements: Element[]) => {
+    const around = chain.container[area] < 0 ? -1 : chain.all[chain.container[area]].area;
+    const below = mode === "stacked" && !holes.has(around) ? placed.get(around) : undefined;
+    const both = below && opaque[area] === 1 ? bordered(below.elements[below.at], element) : null;
+    if (below && both) below.elements[below.at] = both;
+    else {
+      placed.set(area, { elements, at: elements.length });
+      elements.push(element);
+    }
+  };
   const own = count <= ownCountMax && (lines?.strokes.length ?? 0) >= ownStrokesMin;
   for (const area of order) {
     keepTo(deadlineMs);
@@ -71,7 +84,10 @@ export function drawAreas(
       const shape = frame?.shape ?? shapeOf(input, [outer, ...(holes.get(area) ?? [])], points);
       const isOwn = map.sizes[area] >= ownSizeMin || (shape && isSign(shape) && map.sizes[area] >= signSizeMin);
       const whole = own && isOwn && (runOf?.[area] ?? -1) < 0;
-      if (shape) elements.push({ fill, shape, ...(frame && { stroke: frame.stroke }), ...(whole && { whole }) });
+      if (shape) {
+        const element = { fill, shape, ...(frame && { stroke: frame.stroke }), ...(whole && { whole }) };
+        place(area, element, elements);
+      }
     }
     for (const stroke of strokes.after(area)) sheet.stroke(stroke, layering.layer[area]);
   }

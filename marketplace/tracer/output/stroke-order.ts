@@ -7,6 +7,7 @@ import type { AreaMap } from "../regions/components.ts";
 const touchMax = 2;
 
 const frameShareMin = 0.85;
+const bareShareMax = 0.06;
 
 /** When strokes are drawn: each after all that it lies on, or with the area whose outline it is. */
 export class StrokeOrder {
@@ -43,9 +44,13 @@ export class StrokeOrder {
     const over = new Map<number, number>();
     if (!this.lines) return new Set();
     const { at, strokes } = this.lines;
+    const { width } = this;
     for (const { x, y } of pointsAlong(strokes[stroke].shape)) {
-      const p = Math.floor(y) * this.width + Math.floor(x);
-      if (x >= 0 && x < this.width && p >= 0 && p < at.length && at[p] < 0) over.set(flat[p], (over.get(flat[p]) ?? 0) + 1);
+      const p = Math.floor(y) * width + Math.floor(x);
+      if (x < 0 || x >= width || p < 0 || p >= at.length) continue;
+      // Along the border of two rows the middle may lie in either.
+      const isSeen = [0, 1, -1, width, -width].some((step) => at[p + step] >= 0);
+      if (!isSeen) over.set(flat[p], (over.get(flat[p]) ?? 0) + 1);
     }
     return new Set([...over].filter(([, n]) => n > 2).map(([area]) => area));
   }
@@ -68,8 +73,8 @@ export class StrokeOrder {
       else py--;
     }
     const [[most, length]] = [...counts].sort(([, a], [, b]) => b - a);
-    // Where another meets it, some of the pixels are that one's.
-    if (most < 0 || counts.has(-1) || length < frameShareMin * (to - from)) return null;
+    // Where another meets it, some of the pixels are that one's; in its corners some may be nobody's.
+    if (most < 0 || (counts.get(-1) ?? 0) > bareShareMax * (to - from) || length < frameShareMin * (to - from)) return null;
     if (!strokes[most].closed || this.drawn.has(most)) return null;
     this.drawn.add(most);
     return strokes[most];
