@@ -8,6 +8,7 @@ import { beneath, markNear, withoutLines } from "./beneath.ts";
 import { type Candidate, narrowAreas, thinAreas } from "./candidates.ts";
 import { coverPicture } from "./cover.ts";
 import { covering } from "./covering.ts";
+import { evenTones } from "./even-tones.ts";
 import { findDashes } from "./dashes.ts";
 import { joinStrokes, type OwnStroke } from "./join-strokes.ts";
 import { mayBeEven } from "./may-be-even.ts";
@@ -54,6 +55,7 @@ export function liftLines(
   const found: OwnStroke[] = [];
   const state = new State(areas, pixels, runOf, deadlineMs);
   let thinAgain = true;
+  joinTones(state);
   setThickApart(state);
   const { map } = state.areas;
   for (const [widest, kind] of [
@@ -282,6 +284,19 @@ function looker(state: State, widest: number, isWanted: (stroke: FoundStroke) =>
     failed.add(wanted ? name : `${name} ${widest}`);
     return null;
   };
+}
+
+/** Gives pieces of thin lines that are of a lighter tone to these lines. */
+function joinTones(state: State): void {
+  const { areas } = state;
+  const drawnAs = evenTones(areas, state.candidates(thinMax), narrowAreas(areas, state.measured));
+  if (!drawnAs) return;
+  state.areas = regrouped(
+    areas,
+    areas.map.flat.map((area) => drawnAs[area]),
+  );
+  state.runOf = state.runOf && carried(state.runOf, areas.map, state.areas.map);
+  state.measures = null;
 }
 
 /** Makes areas of the thick parts of lines: a curve's markers, arrows' heads. What turns out as no stroke is joined again. */

@@ -59,7 +59,7 @@ export function arcThrough(points: readonly Place[], missMax: number): Circle | 
   if (!circle || points.length < 6 || circle.r > radiusMax) return null;
   const { x, y, r } = circle;
   if (!areNear(points, missMax, (p) => lengthOf(p.x - x, p.y - y) - r)) return null;
-  return Math.abs(turnAround(circle, points)) > 1.9 * Math.PI ? null : circle;
+  return Math.abs(turnAround(circle, points)) > arcMax ? null : circle;
 }
 
 /** The point of a circle nearest to one. */
@@ -88,6 +88,8 @@ function turnAround({ x, y }: Circle, points: readonly Place[]): number {
 }
 
 const radiusMax = 4000;
+/** What turns further is closed. */
+const arcMax = 1.98 * Math.PI;
 
 /** What points all around lie on: a circle, an upright ellipse or a rectangle, its corners round or not. */
 export function roundShape(points: readonly Place[], missMax: number): Shape | null {

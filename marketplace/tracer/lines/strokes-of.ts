@@ -129,7 +129,8 @@ function lookBeyond(at: Place, { dx, dy }: StraightLine, width: number, { areas,
     const q = placeOf(at.x - dx * s, at.y - dy * s);
     if (areas[q] < 0) break;
     ground = q;
-    if (areas[q] === area) reach = s;
+    // Across a gap it is another end's.
+    if (areas[q] === area && clear < 1) reach = s;
     else {
       clear += 0.5;
       if (!beside.includes(areas[q])) abuts = true;
