@@ -103,6 +103,8 @@ class State {
   readonly deadlineMs: number;
   /** Areas that are no strokes: their first place, their size and how wide a stroke was wanted. */
   readonly failed = new Set<string>();
+  /** Areas that are strokes, but wider ones than were wanted. */
+  readonly wide = new Set<number>();
   /** Of the areas as they are. */
   measures: Measures | null = null;
   private strokeAt: Int32Array | null = null;
@@ -244,7 +246,8 @@ function liftAll(
   const all = candidates.reduce((sum, { places }) => sum + places.length, 0);
   if (found.length === 0 && all < linesShareMin * map.width * map.height) return false;
   const first = look(main);
-  if (!first && main.places.length > mainShare * all) return found.length > 0;
+  const isMain = found.length === 0 && main.places.length > mainShare * all;
+  if (isMain && !first && !state.wide.has(main.area)) return false;
   for (const candidate of candidates) {
     const { area, places } = candidate;
     const seen = candidate === main ? first : look(candidate);
@@ -282,6 +285,7 @@ function looker(state: State, widest: number, isWanted: (stroke: FoundStroke) =>
     const { strokes: fitting, owners } = covering(wanted, places, picture);
     if (owners) return { strokes: fitting, owners, ink };
     failed.add(wanted ? name : `${name} ${widest}`);
+    if (strokes && !wanted) state.wide.add(area);
     return null;
   };
 }
@@ -330,9 +334,10 @@ function isThinStroke({ width }: FoundStroke): boolean {
   return width <= thinMax;
 }
 
-/** Wide ones are strokes where nothing else ends so: round ends, rings, and what is very long. */
-function isWideStroke({ width, cap, closed, points }: FoundStroke): boolean {
-  return width <= wideMax && (cap === "round" || closed || points.length > 15 * width);
+/** Wide ones are strokes where nothing else ends so: round ends, rings, arcs, and what is very long. */
+function isWideStroke({ shape, width, cap, closed, points }: FoundStroke): boolean {
+  const isArc = shape.kind === "path" && shape.outlines[0].kinds.every((kind) => kind === 2);
+  return width <= wideMax && (cap === "round" || closed || points.length > (isArc ? 4 : 15) * width);
 }
 
 /** Lines of 6 px, by how exactly widths are measured. */

@@ -56,5 +56,5 @@ const offMax = 0.3;
 const radiusOffMax = 1.2;
 
 function isBorder(width: number, across: number): boolean {
-  return width > 0.6 && width <= 8 && width <= across / 4;
+  return width > 0.6 && width <= across / 4 && (width <= 8 || width <= across / 7);
 }
