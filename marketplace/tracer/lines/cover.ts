@@ -179,13 +179,21 @@ function edgesMiss(
 const edgeMissMax = 0.075;
 const thinMissMax = 0.13;
 
-/** The stroke that each pixel of the picture lies on, or next to, by what was joined; -1 for none. */
-export function coverPicture(strokes: readonly LiftedStroke[], width: number, height: number): Int32Array {
+/** What strokes cover of a picture, by what was joined. */
+export interface Covered {
+  /** The stroke that each pixel lies on, or next to; -1 for none. */
+  readonly nearest: Int32Array;
+  /** From that stroke's edge, px: below 0 inside it. */
+  readonly distance: Float32Array;
+}
+
+export function coverPicture(strokes: readonly LiftedStroke[], width: number, height: number): Covered {
   const cover = new Cover(0, 0, width, height);
   strokes.forEach(({ shape, stroke, closed }, i) => {
     cover.draw(pointsAlong(shape, coverStep), { ...stroke, closed }, i);
   });
-  return cover.nearest.map((stroke, p) => (cover.distance[p] <= pieceOffMax ? stroke : -1));
+  const { distance } = cover;
+  return { nearest: cover.nearest.map((stroke, p) => (distance[p] <= pieceOffMax ? stroke : -1)), distance };
 }
 
 /** How far off a stroke's edge a pixel of the area may lie, or one that is not of it inside, px. */

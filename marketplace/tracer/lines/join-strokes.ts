@@ -239,7 +239,8 @@ function shapeOf({ stretches, closed, ends }: Chain, width: number): Shape {
   );
   const runs = fitted.map(verticesOf);
   if (runs.some((run) => run === null)) return whole();
-  const vertices = runs.reduce((before, after) => before && after && cornered(before, after));
+  const shortest = 3 + 2 * width;
+  const vertices = runs.reduce((before, after) => before && after && cornered(before, after, shortest));
   return { kind: "polyline", points: vertices?.flatMap(({ x, y }) => [x, y]) ?? [] };
 }
 
@@ -249,13 +250,19 @@ function verticesOf(shape: Shape): Place[] | null {
   return shape.points.flatMap((x, i) => (i % 2 === 0 ? [{ x, y: shape.points[i + 1] }] : []));
 }
 
-/** Two runs of straight lines as one, with the corner where the last of the one meets the first of the other. */
-function cornered(before: readonly Place[], after: readonly Place[]): Place[] {
-  const [from, to] = [before[before.length - 1], after[0]];
+/**
+ * Two runs of straight lines as one, with the corner where the last of the one meets the first of the other. What is short
+ * there was measured with what hides the corner.
+ */
+function cornered(one: readonly Place[], other: readonly Place[], shortest: number): Place[] {
+  const isShort = (a: Place, b: Place) => lengthOf(a.x - b.x, a.y - b.y) < shortest;
+  const before = one.length > 2 && isShort(one[one.length - 2], one[one.length - 1]) ? one.slice(0, -1) : one;
+  const after = other.length > 2 && isShort(other[0], other[1]) ? other.slice(1) : other;
+  const [from, to] = [one[one.length - 1], other[0]];
   const middle = { x: (from.x + to.x) / 2, y: (from.y + to.y) / 2 };
   const met = crossing(lineThrough(before.slice(-2)), lineThrough(after.slice(0, 2)));
   const gap = lengthOf(to.x - from.x, to.y - from.y);
-  const isNear = met && lengthOf(met.x - middle.x, met.y - middle.y) <= gap + 2;
+  const isNear = met && lengthOf(met.x - middle.x, met.y - middle.y) <= gap + shortest;
   return [...before.slice(0, -1), isNear ? met : middle, ...after.slice(1)];
 }
 

@@ -160,11 +160,11 @@ function settle(state: State): boolean {
 
 /** Gives small areas that lie wholly on a stroke, in its colour, to it: pieces of it between things that lie over it. */
 function absorb(
-  { areas: { map, planes, opaque, sloped }, at }: State,
+  { areas: { map, planes, opaque, sloped, paints }, at }: State,
   strokes: readonly LiftedStroke[],
   source: Uint8Array,
 ): boolean {
-  const cover = coverPicture(strokes, map.width, map.height);
+  const { nearest: cover, distance } = coverPicture(strokes, map.width, map.height);
   const colourOff = (stroke: number, levelOf: (channel: number) => number) => {
     const { r, g, b } = strokes[stroke].stroke.colour;
     return Math.max(...[r, g, b].map((level, c) => Math.abs(level - levelOf(c))));
@@ -184,10 +184,10 @@ function absorb(
   const beside = new Int32Array(map.count);
   for (let p = 0; p < at.length; p++) {
     const stroke = owner[map.flat[p]];
-    if (stroke >= 0 && at[p] < 0 && cover[p] < 0 && colourOff(stroke, (c) => source[p * 4 + c]) <= inkOffMax)
+    if (stroke >= 0 && at[p] < 0 && distance[p] > besideMin && colourOff(stroke, (c) => source[p * 4 + c]) <= inkOffMax)
       beside[map.flat[p]]++;
   }
-  let some = giveSlivers(map, at, cover);
+  let some = giveSlivers(map, paints, at, cover);
   for (let p = 0; p < at.length; p++) {
     const area = map.flat[p];
     if (at[p] >= 0 || owner[area] < 0 || covered[area] < pieceShareMin * map.sizes[area] || beside[area] > 2) continue;
@@ -198,13 +198,20 @@ function absorb(
 }
 
 /** Gives slivers between strokes to these: areas of a few pixels, all of them blends at the edges of two or more. */
-function giveSlivers({ flat, sizes, count, width }: AreaMap, at: Int32Array, cover: Int32Array): boolean {
+function giveSlivers(
+  { flat, sizes, count, width }: AreaMap,
+  paints: Int32Array,
+  at: Int32Array,
+  cover: Int32Array,
+): boolean {
+  // What has the paint of something large is no blend, but the inside of a ring.
+  const isPaint = new Set(paints.filter((paint, area) => paint >= 0 && sizes[area] > sliverMax));
   const beside = Array.from({ length: count }, () => new Set<number>());
   const isClear = new Uint8Array(count);
   for (let p = 0; p < at.length; p++) {
     const area = flat[p];
     if (sizes[area] > sliverMax || isClear[area] === 1) continue;
-    if (cover[p] < 0) isClear[area] = 1;
+    if (cover[p] < 0 || isPaint.has(paints[area])) isClear[area] = 1;
     for (const q of [p, p - 1, p + 1, p - width, p + width]) if (cover[q] >= 0) beside[area].add(cover[q]);
   }
   let some = false;
@@ -219,6 +226,8 @@ function giveSlivers({ flat, sizes, count, width }: AreaMap, at: Int32Array, cov
 
 const sliverMax = 40;
 
+/** How far from a stroke's edge nothing of a pixel is its, px. */
+const besideMin = 0.55;
 /** How far the colour of a pixel may be from a stroke's that is no blend, levels. */
 const inkOffMax = 16;
 /** How much of a piece must lie on the stroke: what lies over its ends leaves blends beside it. */

@@ -1,6 +1,6 @@
 import type { Contour, Contours } from "../curves/contours.ts";
 import type { LiftedStroke, Lines } from "../lines/lift.ts";
-import { pointsAlong } from "../lines/points-along.ts";
+import { pointsAlong, step } from "../lines/points-along.ts";
 import type { AreaMap } from "../regions/components.ts";
 
 /** Areas beneath no more pixels of a stroke are touched only, by its width. */
@@ -29,7 +29,9 @@ export class StrokeOrder {
       const over = this.areasOver(stroke, flat);
       const all = [...areas].sort(([, a], [, b]) => b - a);
       const touched = Math.max(3, touchMax * strokes[stroke].stroke.width);
-      const grounds = all.filter(([area, n], i) => i === 0 || (n > touched && !over.has(area)));
+      const before = Math.min(...[...over].map((area) => rank[area]));
+      const isGround = (area: number, n: number) => n > touched && !over.has(area) && rank[area] < before;
+      const grounds = all.filter(([area, n], i) => i === 0 || isGround(area, n));
       return grounds.reduce((best, [area]) => (best < 0 || rank[area] > rank[best] ? area : best), -1);
     });
     last.forEach((area, stroke) => {
@@ -49,10 +51,11 @@ export class StrokeOrder {
       const p = Math.floor(y) * width + Math.floor(x);
       if (x < 0 || x >= width || p < 0 || p >= at.length) continue;
       // Along the border of two rows the middle may lie in either.
-      const isSeen = [0, 1, -1, width, -width].some((step) => at[p + step] >= 0);
+      const isSeen = [0, 1, -1, width, -width].some((to) => at[p + to] >= 0);
       if (!isSeen) over.set(flat[p], (over.get(flat[p]) ?? 0) + 1);
     }
-    return new Set([...over].filter(([, n]) => n > 2).map(([area]) => area));
+    const least = (strokes[stroke].stroke.width + 2) / step;
+    return new Set([...over].filter(([, n]) => n > least).map(([area]) => area));
   }
 
   /** The closed stroke that an outline runs beneath all the way, if there is one. */
