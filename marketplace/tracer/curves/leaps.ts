@@ -49,7 +49,9 @@ export function leapsOf(
 
 /** Whether it is the short way where a line begins in a marker or an arrow's head. */
 function isNick(xs: Int32Array, ys: Int32Array, a: number, b: number, length: number): boolean {
-  return xs.length <= smallMax && length <= xs.length * nickMax && lengthOf(xs[b] - xs[a], ys[b] - ys[a]) <= nickWidthMax;
+  return (
+    xs.length <= smallMax && length <= xs.length * nickMax && lengthOf(xs[b] - xs[a], ys[b] - ys[a]) <= nickWidthMax
+  );
 }
 
 /** Steps around a marker or an arrow's head. */

@@ -66,7 +66,7 @@ export function snapContour(input: SnapInput, contour: Contour, out: Points): vo
     const dy = normalX;
     if (!border && leaps?.[i - contour.from] !== 1) {
       out.add(x + dx / 2 + normalX * shift, y + dy / 2 + normalY * shift, measured.tolerance, 0, measured.push);
-      out.beneath[out.count - 1] = measured.beneath;
+      out.beneath[out.count - 1] = measured.beneath || besideLeap(leaps, i - contour.from);
     }
     last.border = border;
     last.shift = shift;
@@ -83,6 +83,16 @@ export function snapContour(input: SnapInput, contour: Contour, out: Points): vo
   }
   pushOut(out, input.trapMax >= depthMax);
 }
+
+/** 1 for a step beside such as a stroke hides: it may still be of what lies over the stroke's end. */
+function besideLeap(leaps: Uint8Array | null, step: number): 0 | 1 {
+  if (!leaps) return 0;
+  const n = leaps.length;
+  for (let k = -besideMax; k <= besideMax; k++) if (leaps[(step + k + n) % n] === 1) return 1;
+  return 0;
+}
+
+const besideMax = 2;
 
 /** The outward normal of a step, to its left, times `by`. */
 function outwardsX(direction: number, by: number): number {

@@ -25,9 +25,7 @@ export function asCoveredRect(points: Points, enclosed: number): Shape | null {
     return Math.max(across, down);
   };
   const seen = all.filter((i) => unsure[i] === 0).map((i) => ({ x: off(i), y: 0 }));
-  return areNear(seen, missMax, ({ x: miss }) => miss)
-    ? { kind: "rect", x: left.at, y: top.at, width, height }
-    : null;
+  return areNear(seen, missMax, ({ x: miss }) => miss) ? { kind: "rect", x: left.at, y: top.at, width, height } : null;
 }
 
 const enclosedOffMax = 0.04;

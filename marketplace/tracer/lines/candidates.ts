@@ -15,12 +15,18 @@ export function narrowAreas({ map: { sizes } }: Areas, { sides }: Measures): Uin
   return Uint8Array.from(sides, (n, a) => (2 * sizes[a] < narrowMax * n ? 1 : 0));
 }
 
+/** What is known of areas: those in a run of text are no strokes, and pieces of one line are no letters beside each other. */
+interface Known {
+  readonly isText: (area: number) => boolean;
+  readonly isPiece: (area: number) => boolean;
+}
+
 /** Areas of one opaque colour that are long for what they cover, in the order in which they begin. */
 export function thinAreas(
   { map, opaque, sloped, empty, background, paints }: Areas,
   measures: Measures,
   widest: number,
-  isText: (area: number) => boolean,
+  { isText, isPiece }: Known,
 ): Candidate[] {
   const { sides, least, most } = measures;
   const { count, sizes } = map;
@@ -32,7 +38,7 @@ export function thinAreas(
     if (Math.max(wide, high) < lengthMin) continue;
     // A wide bar is a rectangle.
     if (wide * high === sizes[a] && Math.min(wide, high) > barMax) continue;
-    if (isText(a) || isLetter(a, measures, paints, count)) continue;
+    if (isText(a) || (!isPiece(a) && isLetter(a, measures, paints, count))) continue;
     found.push(a);
   }
   if (found.length > candidatesMax) return [];

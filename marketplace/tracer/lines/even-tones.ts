@@ -19,7 +19,8 @@ export function evenTones(areas: Areas, candidates: readonly Candidate[], isNarr
       for (const step of around(map.stride)) {
         const other = map.areas[q + step];
         if (other < 0 || other === area || isNarrow[other] === 0 || empty[other] === 1) continue;
-        if (refused.has(other) || map.sizes[other] > lineSizeMax || find(parent, other) === find(parent, area)) continue;
+        if (refused.has(other) || map.sizes[other] > lineSizeMax || find(parent, other) === find(parent, area))
+          continue;
         const own = looks.get(other) ?? lookOf(q + step, areas, isNarrow);
         looks.set(other, own);
         if (!isLighter(own, levelsOf(area, areas))) refused.add(other);

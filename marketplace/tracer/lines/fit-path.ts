@@ -3,8 +3,8 @@ import { lengthOf } from "../curves/length.ts";
 import { Points } from "../curves/points.ts";
 import type { Outline, Shape } from "../drawing.ts";
 import { arcThrough, areNear, type Circle, middleOf, ontoCircle } from "./round.ts";
-import { type Straights, straightsThrough } from "./straights.ts";
 import { crossing, distanceTo, lineThrough, onto, type Place, type StraightLine } from "./straight-line.ts";
+import { type Straights, straightsThrough } from "./straights.ts";
 
 /** A stretch of a middle line, and what it is drawn as. */
 type Piece =
@@ -136,7 +136,10 @@ function fitted(points: readonly Place[], course: Course, level: number): Fitted
   if (circle && !(straights?.lines.length === 2 && straights.miss < arcMissShare * missOf(circle, points)))
     return { pieces: [{ kind: "arc", circle, points }], joints: [], cost: 4 };
   const split = level < levelMax ? sharpest(turns, first, points.length) : null;
-  const curved = straights && 2 * straights.lines.length < curves(points).cost ? polygonal(points, straights, reach) : curves(points);
+  const curved =
+    straights && 2 * straights.lines.length < curves(points).cost
+      ? polygonal(points, straights, reach)
+      : curves(points);
   if (split === null) return curved;
   const { one, other, from } = apartFrom(points, split, 0.75 * width + 1);
   const before = fitted(one, course, level + 1);

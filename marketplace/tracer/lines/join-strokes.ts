@@ -120,7 +120,8 @@ function linked(
   }
   const corners = pairs.filter(({ way }) => way.bends);
   const isShared = ({ one, other, way }: (typeof pairs)[number]) =>
-    way.bends && corners.some((pair) => pair.way !== way && [pair.one, pair.other].some((end) => end === one || end === other));
+    way.bends &&
+    corners.some((pair) => pair.way !== way && [pair.one, pair.other].some((end) => end === one || end === other));
   pairs.sort((a, b) => Number(a.way.bends) - Number(b.way.bends) || a.way.length - b.way.length);
   const next = new Map<number, Link>();
   for (const pair of pairs) {
@@ -166,6 +167,9 @@ function coverOf(
       }
     }
   }
+  // What the end comes to is what hides it, though a round one lies beside the end, too.
+  const ahead = pixel(x + dx * aheadMin, y + dy * aheadMin);
+  if (ahead >= 0 && at[ahead] < 0) beside.delete(flat[ahead]);
   const over = new Set<number>();
   const areas = new Set<number>();
   for (let i = 1; i < places.length; i++) {
@@ -181,6 +185,9 @@ function coverOf(
   for (const { stroke } of [one, other]) over.delete(stroke);
   return bends && over.size + areas.size === 0 ? null : { over: [...over], areas };
 }
+
+/** Px from a stroke's end to what it ends at. */
+const aheadMin = 2;
 
 /** Whether a pixel has the colour of its area, and is no blend. */
 function isOf(p: number, { map, planes }: Areas, pixels: Uint8Array): boolean {
@@ -245,7 +252,11 @@ function shapeOf({ stretches, closed, ends }: Chain, width: number): Shape {
 }
 
 function verticesOf(shape: Shape): Place[] | null {
-  if (shape.kind === "line") return [{ x: shape.x1, y: shape.y1 }, { x: shape.x2, y: shape.y2 }];
+  if (shape.kind === "line")
+    return [
+      { x: shape.x1, y: shape.y1 },
+      { x: shape.x2, y: shape.y2 },
+    ];
   if (shape.kind !== "polyline") return null;
   return shape.points.flatMap((x, i) => (i % 2 === 0 ? [{ x, y: shape.points[i + 1] }] : []));
 }

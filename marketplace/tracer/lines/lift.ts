@@ -8,8 +8,8 @@ import { beneath, markNear, withoutLines } from "./beneath.ts";
 import { type Candidate, narrowAreas, thinAreas } from "./candidates.ts";
 import { coverPicture } from "./cover.ts";
 import { covering } from "./covering.ts";
-import { evenTones } from "./even-tones.ts";
 import { findDashes } from "./dashes.ts";
+import { evenTones } from "./even-tones.ts";
 import { joinStrokes, type OwnStroke } from "./join-strokes.ts";
 import { mayBeEven } from "./may-be-even.ts";
 import { type Measures, measureAreas } from "./measure.ts";
@@ -107,6 +107,8 @@ class State {
   readonly wide = new Set<number>();
   /** Of the areas as they are. */
   measures: Measures | null = null;
+  /** 1 for areas that are pieces of a line with thick parts. */
+  pieces: Uint8Array | null = null;
   private strokeAt: Int32Array | null = null;
   private nearStroke: Uint8Array | null = null;
   private scratch: Uint8Array | null = null;
@@ -125,7 +127,10 @@ class State {
 
   /** Areas that may be strokes, but for those of texts. */
   candidates(widest: number): Candidate[] {
-    return thinAreas(this.areas, this.measured, widest, (area) => this.runOf !== null && this.runOf[area] >= 0);
+    return thinAreas(this.areas, this.measured, widest, {
+      isText: (area) => this.runOf !== null && this.runOf[area] >= 0,
+      isPiece: (area) => this.pieces?.[area] === 1,
+    });
   }
 
   get at(): Int32Array {
@@ -148,6 +153,7 @@ class State {
 /** Lets the areas go on beneath the strokes; false where nothing else is left. */
 function settle(state: State): boolean {
   const { areas, pixels, at, near } = state;
+  state.pieces = null;
   const labels = beneath(areas.map.flat, at, areas.map.width, areas.map.height);
   if (!labels) return false;
   state.areas = joinPaints(regrouped(areas, labels));
@@ -319,19 +325,24 @@ function setThickApart(state: State): void {
   const look = looker(state, thinMax, isThinStroke);
   const source = Array.from({ length: map.count }, (_, area) => area);
   const labels = map.flat.slice();
+  const split: Int32Array[] = [];
+  const pixelOf = (q: number) => (Math.floor(q / map.stride) - 1) * map.width + (q % map.stride) - 1;
   for (const candidate of state.candidates(thinMax)) {
     const { area, places } = candidate;
     const thick = thickParts(places, map, thinMax);
     if (!thick || look(candidate)) continue;
     places.forEach((q, i) => {
-      if (thick[i] === 1) labels[(Math.floor(q / map.stride) - 1) * map.width + (q % map.stride) - 1] = source.length;
+      if (thick[i] === 1) labels[pixelOf(q)] = source.length;
     });
     source.push(area);
+    split.push(places);
   }
   if (source.length === map.count) return;
   state.areas = regrouped(areas, labels, source);
   state.runOf = state.runOf && carried(state.runOf, map, state.areas.map);
   state.measures = null;
+  state.pieces = new Uint8Array(state.areas.map.count);
+  for (const places of split) for (const q of places) state.pieces[state.areas.map.flat[pixelOf(q)]] = 1;
 }
 
 /** In smaller shares of all that is thin an area may be no stroke. */

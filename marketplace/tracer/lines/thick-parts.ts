@@ -14,8 +14,9 @@ export function thickParts(places: Int32Array, map: AreaMap, widest: number): Ui
   const core = Math.max(width / 2 + 1.2, 1.15 * width);
   const holes = roundHoles(places, map);
   const isCore = fits(areas, [areas[places[0]], ...holes.map(([q]) => areas[q])], core, stride);
-  const cores = [...places, ...holes.flat()].filter((q) => isCore(q));
-  if (cores.length === 0 || cores.length > coresMax * places.length) return null;
+  const filled = [...places, ...holes.flat()];
+  const cores = filled.filter((q) => isCore(q));
+  if (cores.length === 0 || cores.length > coresMax * filled.length) return null;
   const thick = new Set<number>();
   const reached = discOf(core + 0.6, stride);
   const area = areas[places[0]];
@@ -64,7 +65,8 @@ function fits(areas: Int32Array, own: readonly number[], radius: number, stride:
   const far = Math.floor(radius);
   const ends = [far, -far, far * stride, -far * stride];
   const disc = discOf(radius, stride);
-  return (q) => ends.every((step) => own.includes(areas[q + step])) && disc.every((step) => own.includes(areas[q + step]));
+  return (q) =>
+    ends.every((step) => own.includes(areas[q + step])) && disc.every((step) => own.includes(areas[q + step]));
 }
 
 /** The insides of rings: small areas that are round and have nothing but the area of `places` around them, as their pixels. */

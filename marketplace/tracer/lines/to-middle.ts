@@ -3,8 +3,8 @@ import type { AreaMap } from "../regions/components.ts";
 import { distanceTo, onto, type Place, type StraightLine } from "./straight-line.ts";
 
 /**
- * The middle of a disc that a line points at and ends at: what connects markers and nodes goes on beneath these. `line` is
- * from its end outwards, `hides` tells at which pixels the line is drawn over. Null where there is no such disc.
+ * The middle of a disc or ring that a line points at and ends at: what connects markers and nodes goes on beneath these. `line` is
+ * from its end outwards, `hides` tells at which pixels the line is drawn over. Null where there is none.
  */
 export function middleAhead(
   line: StraightLine,
@@ -29,7 +29,7 @@ const lookMax = 4;
 /** How far a line may pass the middle, px. */
 const asideMax = 1;
 
-/** The middle of the area around a pixel, if it is a disc. */
+/** The middle of the area around a pixel, if it is a disc or a ring. */
 function discAt(from: number, flat: Int32Array, width: number, height: number): Place | null {
   const area = flat[from];
   const seen = new Set([from]);
@@ -47,12 +47,18 @@ function discAt(from: number, flat: Int32Array, width: number, height: number): 
     if (y < height - 1 && flat[p + width] === area) seen.add(p + width);
   }
   const middle = { x: (left + right + 1) / 2, y: (top + bottom + 1) / 2 };
-  const r = Math.sqrt(seen.size / Math.PI);
-  const isRound = [...seen].every((p) => lengthOf((p % width) + 0.5 - middle.x, Math.floor(p / width) + 0.5 - middle.y) <= r + roundMax);
+  const [wide, high] = [right - left + 1, bottom - top + 1];
+  const r = (wide + high) / 4;
+  if (Math.abs(wide - high) > 2 || seen.size < ringMin * r * r) return null;
+  const isRound = [...seen].every(
+    (p) => lengthOf((p % width) + 0.5 - middle.x, Math.floor(p / width) + 0.5 - middle.y) <= r + roundMax,
+  );
   return isRound ? middle : null;
 }
 
 /** A node of a graph covers no more, px. */
 const discMax = 6000;
-/** How far beyond a disc of as many pixels one may lie: where a line ends it may have a nick, px. */
-const roundMax = 1.3;
+/** How far beyond a disc as wide and high a pixel may lie: where a line ends it may have a nick, px. */
+const roundMax = 1;
+/** How much a ring covers, by the square of its radius. */
+const ringMin = 0.9;

@@ -50,8 +50,7 @@ function roundOn({ stroke: one, line }: Outgoing, { stroke: other, line: end }: 
   if (one.shape.kind !== "path" || other.shape.kind !== "path") return null;
   const points = one === other ? one.points : [...one.points, ...other.points];
   const circle = circleThrough(points);
-  if (!circle || !areNear(points, missMax, ({ x, y }) => lengthOf(x - circle.x, y - circle.y) - circle.r))
-    return null;
+  if (!circle || !areNear(points, missMax, ({ x, y }) => lengthOf(x - circle.x, y - circle.y) - circle.r)) return null;
   const { x, y, r } = circle;
   const from = Math.atan2(line.y - y, line.x - x);
   const to = Math.atan2(end.y - y, end.x - x);

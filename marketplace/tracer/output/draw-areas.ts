@@ -108,7 +108,11 @@ const signSizeMin = 24;
 /** Whether a shape is one of few straight lines. */
 function isSign(shape: Shape): boolean {
   if (shape.kind !== "path") return true;
-  return shape.outlines.length === 1 && shape.outlines[0].kinds.length <= 8 && shape.outlines[0].kinds.every((kind) => kind === 1);
+  return (
+    shape.outlines.length === 1 &&
+    shape.outlines[0].kinds.length <= 8 &&
+    shape.outlines[0].kinds.every((kind) => kind === 1)
+  );
 }
 
 /** What was found in a picture beside its areas. */

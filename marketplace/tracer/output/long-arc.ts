@@ -24,7 +24,10 @@ export function inParts(arc: Arc): readonly Arc[] {
   const [cx, cy] = [mx + (toX * r) / height, my + (toY * r) / height];
   const side = x * my - y * mx < 0 ? 1 : -1;
   const closes = height >= chord / 2 && chord <= r;
-  if (!closes && Math.abs(heightAt(Math.max(Math.round(r), Math.ceil(chord / 2)), chord, height > chord / 2) - height) < liftMax)
+  if (
+    !closes &&
+    Math.abs(heightAt(Math.max(Math.round(r), Math.ceil(chord / 2)), chord, height > chord / 2) - height) < liftMax
+  )
     return [arc];
   const up = (side * Math.sqrt(Math.round(r) ** 2 - (chord * chord) / 4)) / chord;
   if (closes && Math.hypot(x / 2 + y * up - cx, y / 2 - x * up - cy) < swingMax) return [arc];

@@ -77,7 +77,8 @@ export class StrokeOrder {
     }
     const [[most, length]] = [...counts].sort(([, a], [, b]) => b - a);
     // Where another meets it, some of the pixels are that one's; in its corners some may be nobody's.
-    if (most < 0 || (counts.get(-1) ?? 0) > bareShareMax * (to - from) || length < frameShareMin * (to - from)) return null;
+    if (most < 0 || (counts.get(-1) ?? 0) > bareShareMax * (to - from) || length < frameShareMin * (to - from))
+      return null;
     if (!strokes[most].closed || this.drawn.has(most)) return null;
     this.drawn.add(most);
     return strokes[most];

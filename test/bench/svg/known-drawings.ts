@@ -138,4 +138,60 @@ const technical: KnownDrawing = {
   ],
 };
 
-export const knownDrawings: Readonly<Record<string, KnownDrawing>> = { chart, wireframe, icons, technical };
+const days = range(7).map((i) => 76 + i * 58);
+const sales = [160, 150, 112, 166, 204, 110, 64];
+const visits = [214, 198, 218, 202, 250, 216, 196];
+
+/** A curve with markers in its colour, one with open markers, and a line of marks over bars. */
+const series: KnownDrawing = {
+  width: 480,
+  height: 320,
+  elements: [
+    ...range(5).map((i) => line(50, 40.5 + i * 48, 450, 40.5 + i * 48, { stroke: "#d9dde3" })),
+    polyline([50.5, 30, 50.5, 280.5, 450, 280.5], { stroke: "#333a45" }),
+    polyline(
+      days.flatMap((x, i) => [x, sales[i]!]),
+      { stroke: "#2f6fde", width: 2.5 },
+    ),
+    ...days.map((x, i) => circle(x, sales[i]!, 5, { fill: "#2f6fde" })),
+    polyline(
+      days.flatMap((x, i) => [x, visits[i]!]),
+      { stroke: "#c2185b", width: 2 },
+    ),
+    ...days.map((x, i) => circle(x, visits[i]!, 6, { fill: "#ffffff", stroke: "#c2185b", width: 2 })),
+  ],
+};
+
+const edge: Look = { stroke: "#333a45", width: 2 };
+
+/** Boxes with borders, arrows between them, nodes with edges, and a gauge. */
+const flow: KnownDrawing = {
+  width: 460,
+  height: 300,
+  elements: [
+    rect(20.5, 30.5, 100, 50, { fill: "#dfe7fd", stroke: "#333a45" }, 6),
+    rect(180, 40, 100, 50, { fill: "#f5b942", ...edge }, 10),
+    rect(340.5, 30.5, 90, 60, { fill: "#bde0c4", stroke: "#333a45" }),
+    line(124, 56, 160, 62, edge),
+    polygon([174, 64.3, 159.2, 68.1, 161.3, 55.9], { fill: "#333a45" }),
+    line(284, 64, 320, 60, edge),
+    polygon([334, 58.4, 320.8, 66.2, 319.2, 53.8], { fill: "#333a45" }),
+    polyline([70, 84, 70, 130, 226, 130, 226, 94], edge),
+    line(80, 190, 190, 170, { stroke: "#64748b", width: 2 }),
+    line(190, 170, 170, 260, { stroke: "#64748b", width: 2 }),
+    circle(80, 190, 16, { fill: "#0fa3a3" }),
+    circle(190, 170, 18, { fill: "#d0342c" }),
+    circle(170, 260, 14, { fill: "#7b3fbf" }),
+    arc(290, 260, 350, 200, 410, 260, { stroke: "#d9dde3", width: 10 }),
+    line(350, 258, 376, 222, { stroke: "#333a45", width: 3, cap: "round" }),
+  ],
+};
+
+export const knownDrawings: Readonly<Record<string, KnownDrawing>> = {
+  chart,
+  wireframe,
+  icons,
+  technical,
+  series,
+  flow,
+};
