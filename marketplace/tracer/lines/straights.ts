@@ -30,12 +30,24 @@ export function straightsThrough(points: readonly Place[], shortest: number): St
     const split = sums.bestSplit(from, to);
     ranges.splice(i, 1, [from, split], [split, to]);
   }
+  joinAlike(ranges, points);
   const squares = ranges.reduce((sum, [from, to]) => sum + sums.squares(from, to), 0);
   return {
     lines: ranges.map(([from, to]) => lineThrough(points.slice(from, to))),
     splits: ranges.slice(1).map(([from]) => from),
     miss: Math.sqrt(squares / points.length),
   };
+}
+
+/** Stretches that are one line together become one: what was divided first may have been divided at no corner. */
+function joinAlike(ranges: [number, number][], points: readonly Place[]): void {
+  for (let i = 0; i + 1 < ranges.length; ) {
+    const [from, to] = [ranges[i][0], ranges[i + 1][1]];
+    const own = points.slice(from, to);
+    const line = lineThrough(own);
+    if (areNear(own, missMax, (point) => distanceTo(line, point))) ranges.splice(i, 2, [from, to]);
+    else i++;
+  }
 }
 
 const missMax = 0.25;

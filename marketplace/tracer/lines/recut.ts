@@ -1,0 +1,37 @@
+import { narrowAreas } from "./candidates.ts";
+import { evenTones } from "./even-tones.ts";
+import { isThinStroke, looker, thinMax } from "./look-for-strokes.ts";
+import type { State } from "./state.ts";
+import { thickParts } from "./thick-parts.ts";
+
+/** Gives pieces of thin lines that are of a lighter tone to these lines. */
+export function joinTones(state: State): void {
+  const { areas } = state;
+  const drawnAs = evenTones(areas, state.candidates(thinMax), narrowAreas(areas, state.measured));
+  if (!drawnAs) return;
+  state.regroup(areas.map.flat.map((area) => drawnAs[area]));
+}
+
+/** Makes areas of the thick parts of lines: a curve's markers, arrows' heads. What turns out as no stroke is joined again. */
+export function setThickApart(state: State): void {
+  const { map } = state.areas;
+  const look = looker(state, thinMax, isThinStroke);
+  const source = Array.from({ length: map.count }, (_, area) => area);
+  const labels = map.flat.slice();
+  const split: Int32Array[] = [];
+  const pixelOf = (q: number) => (Math.floor(q / map.stride) - 1) * map.width + (q % map.stride) - 1;
+  for (const candidate of state.candidates(thinMax)) {
+    const { area, places } = candidate;
+    const thick = thickParts(places, map, thinMax);
+    if (!thick || look(candidate)) continue;
+    places.forEach((q, i) => {
+      if (thick[i] === 1) labels[pixelOf(q)] = source.length;
+    });
+    source.push(area);
+    split.push(places);
+  }
+  if (source.length === map.count) return;
+  state.regroup(labels, source);
+  state.pieces = new Uint8Array(state.areas.map.count);
+  for (const places of split) for (const q of places) state.pieces[state.areas.map.flat[pixelOf(q)]] = 1;
+}
