@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import { marketTest } from "../../support/fixtures.ts";
+import { marketTest } from "../support/fixtures.ts";
 import {
   balanceOf,
   call,
@@ -8,9 +8,9 @@ import {
   startCopy,
   type TestMarketplace,
   until,
-} from "../../support/marketplace.ts";
-import { startProcess } from "../../support/marketplace-process.ts";
-import { callTool, connectBuyer, postMessage, rpc } from "../../support/mcp.ts";
+} from "../support/marketplace.ts";
+import { startProcess } from "../support/marketplace-process.ts";
+import { callTool, connectBuyer, postMessage, rpc } from "../support/mcp.ts";
 
 const leaseMs = 4_000;
 const test = marketTest({ env: { RUN_LEASE_MS: String(leaseMs) } });
