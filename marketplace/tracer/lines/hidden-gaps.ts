@@ -46,7 +46,8 @@ export class HiddenGaps {
   hidesEnd(stroke: number, area: number): boolean {
     const under = new Map(this.rows[stroke].under);
     under.delete(area);
-    return groundsOf(under).every((ground) => this.hides(area, ground));
+    const grounds = groundsOf(under);
+    return grounds.length > 0 && grounds.every((ground) => this.hides(area, ground));
   }
 
   private hides(area: number, ground: number): boolean {

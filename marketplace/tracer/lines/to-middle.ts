@@ -18,7 +18,8 @@ export function middleAhead(
     const p = y * width + x;
     if (at[p] >= 0 || !hides(p)) continue;
     const disc = discAt(p, flat, width, height);
-    if (!disc || distanceTo(line, disc) > asideMax) return null;
+    const ahead = disc && (disc.x - line.x) * line.dx + (disc.y - line.y) * line.dy;
+    if (!disc || !ahead || ahead < 0 || distanceTo(line, disc) > asideMax) return null;
     return onto(line, disc);
   }
   return null;
