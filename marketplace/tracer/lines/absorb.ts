@@ -1,6 +1,6 @@
 import type { AreaMap } from "../regions/components.ts";
 import { coverPicture } from "./cover.ts";
-import type { LiftedStroke } from "./lift.ts";
+import type { LiftedStroke } from "./lines.ts";
 import type { State } from "./state.ts";
 
 /** Gives small areas that lie wholly on a stroke, in its colour, to it: pieces of it between things that lie over it. */

@@ -1,5 +1,5 @@
 import { lengthOf } from "../curves/length.ts";
-import type { LiftedStroke } from "./lift.ts";
+import type { LiftedStroke } from "./lines.ts";
 import { pointsAlong, step } from "./points-along.ts";
 import { type Measured, shareOf } from "./profile.ts";
 import type { Place } from "./straight-line.ts";

@@ -3,7 +3,7 @@ import type { Areas } from "../regions/areas.ts";
 import type { AreaMap } from "../regions/components.ts";
 import { chainFrom, keyOf, type Link, type OwnStroke, shapeOfChain } from "./chain-strokes.ts";
 import { HiddenGaps } from "./hidden-gaps.ts";
-import type { LiftedStroke } from "./lift.ts";
+import type { LiftedStroke } from "./lines.ts";
 import { lineThrough, type StraightLine } from "./straight-line.ts";
 import { middleAhead } from "./to-middle.ts";
 import { type WayOn, wayOn } from "./ways-on.ts";

@@ -1,29 +1,15 @@
-import type { Colour, Shape, Stroke } from "../drawing.ts";
+import type { Colour } from "../drawing.ts";
 import { straight } from "../drawing.ts";
 import type { Areas } from "../regions/areas.ts";
 import { absorb } from "./absorb.ts";
 import type { OwnStroke } from "./chain-strokes.ts";
 import { findDashes } from "./dashes.ts";
 import { joinStrokes } from "./join-strokes.ts";
+import type { LiftedStroke, Lines } from "./lines.ts";
 import { isThinStroke, isWideStroke, looker, nameOf, thinMax, wideMax } from "./look-for-strokes.ts";
 import { joinTones, setThickApart } from "./recut.ts";
 import { State } from "./state.ts";
 import type { FoundStroke } from "./strokes-of.ts";
-
-export interface LiftedStroke {
-  readonly shape: Shape;
-  readonly stroke: Stroke;
-  readonly closed: boolean;
-}
-
-/** Strokes that were lifted off a picture, in the order in which they lie over each other. */
-export interface Lines {
-  readonly strokes: readonly LiftedStroke[];
-  /** The stroke that lies on each pixel, or -1. */
-  readonly at: Int32Array;
-  /** 1 for each pixel beneath or beside a stroke. */
-  readonly near: Uint8Array;
-}
 
 export interface LiftedLines {
   /** What lies beneath: it goes on under the strokes. */

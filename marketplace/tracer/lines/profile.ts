@@ -1,5 +1,6 @@
 import { lengthOf } from "../curves/length.ts";
 import type { Branch } from "./graph.ts";
+import type { StraightLine } from "./straight-line.ts";
 
 /** A place on the middle line of a stroke, and how wide it is there, px. */
 export interface Sample {
@@ -38,6 +39,11 @@ export function sampleBranch({ pixels, closed }: Branch, picture: Measured, expe
   let [lastX, lastY] = [Number.NaN, Number.NaN];
   for (let i = every >> 1; i < n; i += every) {
     const [a, b] = [at(i - reach), at(i + reach)];
+    if (expected >= normalMin && bends(a, pixels[i], b, stride)) {
+      const sample = sampleNormal(pixels[i], a, b, picture, expected * 3 + 4);
+      if (sample) samples.push(sample);
+      continue;
+    }
     const dx = (b % stride) - (a % stride);
     const dy = Math.floor(b / stride) - Math.floor(a / stride);
     const steep = Math.abs(dy) >= Math.abs(dx);
@@ -52,6 +58,75 @@ export function sampleBranch({ pixels, closed }: Branch, picture: Measured, expe
     samples.push({ x, y, width: (across.mass * (steep ? Math.abs(dy) : Math.abs(dx))) / slant });
   }
   return samples;
+}
+
+/** Where wider strokes bend they are measured across their own course, px: rows and columns cross both their sides there. */
+const normalMin = 3;
+
+function bends(before: number, q: number, after: number, stride: number): boolean {
+  const [ax, ay] = [(q % stride) - (before % stride), Math.floor(q / stride) - Math.floor(before / stride)];
+  const [bx, by] = [(after % stride) - (q % stride), Math.floor(after / stride) - Math.floor(q / stride)];
+  return ax * bx + ay * by < bendMin * lengthOf(ax, ay) * lengthOf(bx, by);
+}
+
+/** Cosine of some 18°. */
+const bendMin = 0.95;
+const dense = 0.25;
+
+/** The middle at a pixel of a branch, across the way from one of its pixels before that to one after it. */
+function sampleNormal(q: number, before: number, after: number, picture: Measured, farthest: number): Sample | null {
+  const { stride } = picture;
+  const dx = (after % stride) - (before % stride);
+  const dy = Math.floor(after / stride) - Math.floor(before / stride);
+  const long = lengthOf(dx, dy);
+  if (long === 0) return null;
+  const [nx, ny] = [-dy / long, dx / long];
+  const [x, y] = [(q % stride) - 0.5, Math.floor(q / stride) - 0.5];
+  const one = halfNormal({ x, y, dx: -nx, dy: -ny }, picture, farthest);
+  const other = one && halfNormal({ x, y, dx: nx, dy: ny }, picture, farthest);
+  if (!one || !other) return null;
+  const mass = one.mass + other.mass;
+  const off = (other.moment - one.moment) / mass;
+  return { x: x + nx * off, y: y + ny * off, width: mass };
+}
+
+/** From a place outwards to where the ground begins. */
+function halfNormal({ x, y, dx, dy }: StraightLine, picture: Measured, farthest: number) {
+  const { areas, area, stride, ink, isNarrow } = picture;
+  const placeAt = (t: number) => (Math.floor(y + dy * t) + 1) * stride + Math.floor(x + dx * t) + 1;
+  let edge = 0.5;
+  while (areas[placeAt(edge)] === area) {
+    edge += 0.5;
+    if (edge > farthest) return null;
+  }
+  const beside = areas[placeAt(edge)];
+  const [near, far] = [placeAt(edge + 1), placeAt(edge + 2)];
+  const on = areas[near];
+  if (beside < 0 || on < 0 || on === area || isNarrow[beside] === 1 || isNarrow[on] === 1) return null;
+  let span = 0;
+  for (let c = 0; c < 4; c++) {
+    ground[c] = levelAt(areas[far] === on ? far : near, c, picture);
+    span += (ink[c] - ground[c]) ** 2;
+  }
+  if (span < contrastSquaredMin) return null;
+  let [mass, moment] = [0, 0];
+  for (let t = dense / 2; t < edge + 1.5; t += dense) {
+    const share = coverageBetween(x + dx * t, y + dy * t, picture, span) * dense;
+    mass += share;
+    moment += share * t;
+  }
+  return { mass, moment };
+}
+
+/** The coverage at a place between the middles of pixels. */
+function coverageBetween(x: number, y: number, picture: Measured, span: number): number {
+  const { stride } = picture;
+  const [left, top] = [Math.floor(x - 0.5), Math.floor(y - 0.5)];
+  const [u, v] = [x - 0.5 - left, y - 0.5 - top];
+  const q = (top + 1) * stride + left + 1;
+  const upper = coverage(q, picture, span) * (1 - u) + coverage(q + 1, picture, span) * u;
+  const lower = coverage(q + stride, picture, span) * (1 - u) + coverage(q + stride + 1, picture, span) * u;
+  return upper * (1 - v) + lower * v;
 }
 
 /** Coverage along a row or column through pixel `q` of a stroke: its sum, and its centre from there. */

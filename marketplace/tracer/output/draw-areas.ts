@@ -8,7 +8,7 @@ import { keepTo } from "../deadline.ts";
 import { type Drawing, type Element, type Fill, inOneColour, type Outline, type Shape } from "../drawing.ts";
 import { asCoveredRect } from "../lines/as-covered-rect.ts";
 import { asRound } from "../lines/as-round.ts";
-import type { Lines } from "../lines/lift.ts";
+import type { Lines } from "../lines/lines.ts";
 import type { Objects } from "../objects/find-objects.ts";
 import type { Settings } from "../options.ts";
 import type { Areas } from "../regions/areas.ts";

@@ -1,5 +1,5 @@
 import type { Element, Group } from "../drawing.ts";
-import type { LiftedStroke, Lines } from "../lines/lift.ts";
+import type { LiftedStroke, Lines } from "../lines/lines.ts";
 import { find, unite } from "../regions/union-find.ts";
 import type { Layering } from "./layers.ts";
 

@@ -1,5 +1,5 @@
 import type { Contour, Contours } from "../curves/contours.ts";
-import type { LiftedStroke, Lines } from "../lines/lift.ts";
+import type { LiftedStroke, Lines } from "../lines/lines.ts";
 import { pointsAlong, step } from "../lines/points-along.ts";
 import type { AreaMap } from "../regions/components.ts";
 
