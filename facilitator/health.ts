@@ -75,7 +75,8 @@ export async function health(needs: HealthNeeds): Promise<Health> {
     })),
   );
   const env = environmentOfAll(schemes.all.map(({ network }) => config.environmentOf(network)));
-  const healthy = database && chains.every((chain) => chain.balance !== null && !chain.lowBalance);
+  const healthy =
+    database && chains.every(({ balance, lowBalance, empty }) => balance !== null && !lowBalance && !empty);
   return {
     healthy,
     body: {

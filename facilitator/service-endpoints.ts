@@ -98,7 +98,7 @@ function healthEndpoint(context: Needs): Endpoint {
           chains: [{ ...chain, balance: 9.5, lowBalance: true }],
           ...example,
         },
-        { description: "A fee payer is low or cannot be read, or the database does not answer." },
+        { description: "A fee payer is low, empty or cannot be read, or the database does not answer." },
       ),
     },
     handler: async (_request, response) => {

@@ -47,7 +47,10 @@ test("a send refused for want of gas money is 503, claims nothing, and is known 
     }
     const held = await daemon.context.db.query("select 1 from payment_holds where until > now()");
     expect(held.rows).toEqual([]);
-    expect((await daemon.get("/health")).body.chains).toMatchObject([{ empty: true, settling: false }]);
+    expect(await daemon.get("/health")).toMatchObject({
+      status: 503,
+      body: { status: "degraded", chains: [{ empty: true, lowBalance: false, settling: false }] },
+    });
     expect((await daemon.get("/readyz")).body.networks).toEqual({ "eip155:84532": false });
     expect((await daemon.verify(bodies[0])).status).toBe(503);
     const { records, failures, payments } = await traces(daemon);
