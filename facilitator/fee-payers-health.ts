@@ -18,6 +18,8 @@ export interface FeePayerHealth {
   readonly empty: boolean;
   /** Of the network: whether anything is settled there now. */
   readonly settling: boolean;
+  /** Of the network: it charges more for a transaction than a fee payer may pay. */
+  readonly feesTooHigh: boolean;
 }
 
 /** Each fee payer with what it holds and how long that lasts. */
@@ -47,6 +49,7 @@ export async function feePayersHealth(
         low,
         empty,
         settling: schemes.isSettling(scheme),
+        feesTooHigh: scheme.feesTooHigh(),
       };
     }),
   );

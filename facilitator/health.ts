@@ -40,8 +40,11 @@ export const healthShape = z
         settling: z
           .boolean()
           .describe(
-            "Of the network: false while it is away or none of its fee payers can pay; then nothing settles there.",
+            "Of the network: false while it is away, none of its fee payers can pay or its fees are too high; then nothing settles there.",
           ),
+        feesTooHigh: z
+          .boolean()
+          .describe("Of the network: it charges more for a transaction than a fee payer may pay, until it costs less."),
       }),
     ),
     durability: durabilityShape,
@@ -72,11 +75,13 @@ export async function health(needs: HealthNeeds): Promise<Health> {
       signing: payer.signs,
       leased: payer.leased,
       settling: schemes.isSettling(scheme),
+      feesTooHigh: scheme.feesTooHigh(),
     })),
   );
   const env = environmentOfAll(schemes.all.map(({ network }) => config.environmentOf(network)));
-  const healthy =
-    database && chains.every(({ balance, lowBalance, empty }) => balance !== null && !lowBalance && !empty);
+  const canPay = ({ balance, lowBalance, empty, feesTooHigh }: (typeof chains)[number]) =>
+    balance !== null && !lowBalance && !empty && !feesTooHigh;
+  const healthy = database && chains.every(canPay);
   return {
     healthy,
     body: {

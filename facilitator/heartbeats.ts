@@ -46,7 +46,8 @@ export class Heartbeats {
         on conflict (subject, day) do update set minutes = set_bit(a.minutes, (select minute from moment), 1)`,
       values: [subjects, this.#id],
     });
-    const down = causes.filter(({ cause }) => cause !== undefined);
+    // That fees are too high passes by itself; nothing is kept of it but that the network did not settle.
+    const down = causes.filter(({ cause }) => cause !== undefined && cause !== "fees too high");
     if (down.length === 0) return;
     await this.#db.query({
       name: "note-outage-causes",

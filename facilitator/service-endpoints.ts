@@ -66,6 +66,7 @@ function healthEndpoint(context: Needs): Endpoint {
     signing: true,
     leased: true,
     settling: true,
+    feesTooHigh: false,
   };
   const example = {
     env: "testnet",
@@ -82,7 +83,8 @@ function healthEndpoint(context: Needs): Endpoint {
     tag: "Service",
     summary: "Whether every fee payer can pay.",
     description:
-      "Answers 200 when the database answers and every fee payer has money, and 503 otherwise. Balances are as last read.",
+      "Answers 200 when the database answers and every fee payer has money and may pay what its network charges, and 503 otherwise. " +
+      "Balances and prices are as last read.",
     access: "unlimited",
     beforeBody: [noStore],
     answers: {
@@ -98,7 +100,10 @@ function healthEndpoint(context: Needs): Endpoint {
           chains: [{ ...chain, balance: 9.5, lowBalance: true }],
           ...example,
         },
-        { description: "A fee payer is low, empty or cannot be read, or the database does not answer." },
+        {
+          description:
+            "A fee payer is low, empty or cannot be read, its network's fees are too high, or the database does not answer.",
+        },
       ),
     },
     handler: async (_request, response) => {

@@ -4,20 +4,26 @@ import type { Queryable } from "../../shared/postgres.ts";
 import { type BalanceReading, spentToday } from "./fee-budget.ts";
 import type { FeePayerBalance, Payment, Scheme } from "./scheme.ts";
 
-/** 503: no fee payer can pay or sign. The operator's to mend, so nothing is claimed and nothing held against the payer. */
+/** 503: no fee payer can pay or sign, or may. Not the payer's to mend, so nothing is claimed and nothing held against the payer. */
 export class NoFeePayerError extends ApiError {
-  constructor(network: string, why: "empty" | "keys away") {
-    const reason =
-      why === "empty" ? "the fee payers have no money left for network fees" : "the fee payers cannot sign";
+  constructor(network: string, why: keyof typeof reasons) {
+    const { reason, retryAfter } = reasons[why];
     super("unavailable", `Nothing is settled on ${network} now: ${reason}.`, {
-      headers: { "retry-after": why === "empty" ? "30" : "5" },
+      headers: { "retry-after": retryAfter },
       body: { network },
     });
   }
 }
 
-/** Throws NoFeePayerError when no fee payer that may pay for `payment` has money and a key that signs. */
+const reasons = {
+  empty: { reason: "the fee payers have no money left for network fees", retryAfter: "30" },
+  "keys away": { reason: "the fee payers cannot sign", retryAfter: "5" },
+  "fees too high": { reason: "network fees are higher than the fee payers may pay", retryAfter: "15" },
+} as const;
+
+/** Throws NoFeePayerError when the network's fees are too high or no fee payer that may pay for `payment` has money and a key that signs. */
 export function requireFeePayer(scheme: Scheme, payment: Payment): void {
+  if (scheme.feesTooHigh()) throw new NoFeePayerError(scheme.network, "fees too high");
   const balances = scheme.balances(payment);
   if (balances.some(({ empty, signs }) => !empty && signs)) return;
   throw new NoFeePayerError(scheme.network, balances.every(({ empty }) => empty) ? "empty" : "keys away");

@@ -6,6 +6,7 @@ import { type PaymentRequest, type Refusal, refuse, type Scheme, type Upkeep } f
 /** How often jobs.ts asks a closed network again. */
 export const retryClosedMs = 5_000;
 
+/** What is kept of why a network did not settle. */
 export type OutageCause = "away" | "empty";
 
 /** The schemes this daemon serves, found by exact match of scheme and network. */
@@ -86,16 +87,19 @@ export class SchemeRegistry {
     return this.all.find((scheme) => scheme.network === network && this.#opened.has(scheme));
   }
 
-  /** Whether a network is there, as far as is known, and has a fee payer that can pay. */
+  /** Whether a network is there, as far as is known, at a price that a fee payer may pay and has. */
   isSettling(scheme: Scheme): boolean {
     return this.whyNotSettling(scheme) === undefined;
   }
 
-  /** The network or its fee payers' keys cannot be asked, or can and no fee payer has money; undefined while it settles. */
-  whyNotSettling(scheme: Scheme): OutageCause | undefined {
+  /**
+   * The network or its fee payers' keys cannot be asked; or can and no fee payer has money, or may pay what the network charges.
+   * Undefined while it settles.
+   */
+  whyNotSettling(scheme: Scheme): OutageCause | "fees too high" | undefined {
     const read = this.#opened.has(scheme) ? scheme.balances().filter(({ balance }) => balance !== undefined) : [];
     if (read.every(({ signs }) => !signs)) return "away";
-    if (read.some(({ empty, signs }) => !empty && signs)) return undefined;
+    if (read.some(({ empty, signs }) => !empty && signs)) return scheme.feesTooHigh() ? "fees too high" : undefined;
     return read.every(({ empty }) => empty) ? "empty" : "away";
   }
 

@@ -53,6 +53,8 @@ export interface Scheme<P extends Payment = Payment> {
   networkFee(transaction: string): Promise<bigint | undefined>;
   /** Each fee payer's balance as last read; with a payment, of those that may pay its fee. */
   balances(payment?: P): readonly FeePayerBalance[];
+  /** Whether the network charges more for a transaction than a fee payer may pay, as last read: then nothing settles. */
+  feesTooHigh(): boolean;
   /**
    * Throws ConfigError, naming every problem, when configuration and chain do not agree, and NetworkAwayError when the chain
    * cannot be asked: then it may be called again.

@@ -1,4 +1,4 @@
-import { createTestClient, type Hex, http, parseEther } from "viem";
+import { createTestClient, type Hex, http, parseEther, parseGwei } from "viem";
 import { expect } from "vitest";
 import { paidTest } from "../support/fixtures.ts";
 import { type Proof, payQuote, post, quoteIn } from "../support/pay-call.ts";
@@ -39,6 +39,41 @@ test("a chain whose fee payer is empty leaves the quote, and a payment there is 
   await node.setBalance({ address: poor.setting.signer as Hex, value: parseEther("10") });
   await expect.poll(async () => (await post(poor.url, { body, proof: caught as Proof })).status, poll).toBe(200);
   expect(model.asked()).toBe(runsBefore + 2 - caughtRan);
+});
+
+test("a chain where gas costs more than the limit leaves the quote, and a payment there is 503 before anything runs", async ({
+  paid,
+}) => {
+  const node = createTestClient({ mode: "anvil", transport: http(paid.setting.chain.rpcUrl) });
+  const costs = async (baseFeePerGas: bigint) => {
+    await node.setNextBlockBaseFeePerGas({ baseFeePerGas });
+    await node.mine({ blocks: 1 });
+  };
+  const { model } = paid.marketplace;
+  const runsBefore = model.asked();
+  const networks = async () =>
+    quoteIn(await post(paid.url, { body }))
+      .accepts.map((entry: { network: string }) => entry.network)
+      .toSorted();
+  await expect.poll(networks).toEqual(["eip155:84532", "hedera:testnet"]);
+  const quoted = await post(paid.url, { body });
+  const [first, tooLate] = (await Promise.all([1, 2].map(() => payQuote(paid, "evm", quoted)))) as [Proof, Proof];
+  await costs(parseGwei("100"));
+  try {
+    // Whose settlement finds out is not told to pay anew.
+    const found = await post(paid.url, { body, proof: first });
+    expect(found.status).toBe(503);
+    expect(Number(found.headers.get("retry-after"))).toBeGreaterThan(0);
+    await expect.poll(networks).toEqual(["hedera:testnet"]);
+    const ran = model.asked();
+    expect((await post(paid.url, { body, proof: tooLate })).status).toBe(503);
+    expect(model.asked()).toBe(ran);
+  } finally {
+    await costs(parseGwei("1"));
+  }
+  for (const proof of [first, tooLate])
+    await expect.poll(async () => (await post(paid.url, { body, proof })).status, poll).toBe(200);
+  expect(model.asked()).toBe(runsBefore + 2);
 });
 
 const poll = { interval: 500 };

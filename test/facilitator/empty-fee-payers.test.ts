@@ -19,6 +19,15 @@ const gasMoney = (setting: EvmSetting, address: string, value: bigint) =>
     .extend(walletActions)
     .setBalance({ address: address as `0x${string}`, value });
 
+/** From the newest block on. */
+function gasCosts(setting: EvmSetting) {
+  const client = createTestClient({ mode: "anvil", transport: http(setting.chain.rpcUrl) });
+  return async (baseFeePerGas: bigint) => {
+    await client.setNextBlockBaseFeePerGas({ baseFeePerGas });
+    await client.mine({ blocks: 1 });
+  };
+}
+
 async function daemonWith(setting: EvmSetting, variables: Record<string, string> = {}) {
   const FACILITATOR_DATABASE_URL = await freshDatabase("facilitator");
   return documented(await startFacilitator({ ...setting.variables, FACILITATOR_DATABASE_URL, ...variables }));
@@ -66,14 +75,60 @@ test("a send refused for want of gas money is 503, claims nothing, and is known 
   }
 });
 
+test("gas dearer than the limit is 503 at once, blamed on no payer, and the same payment settles when it costs less", async ({
+  setting,
+}) => {
+  const costs = gasCosts(setting);
+  const daemon = await daemonWith(setting);
+  try {
+    const body = await paymentBody(await setting.fundedBuyer(), setting.terms);
+    await costs(parseGwei("100"));
+    const answers = [await daemon.settle(body), await daemon.settle(body), await daemon.verify(body)];
+    for (const answer of answers) {
+      expect(answer).toMatchObject({ status: 503, body: { network: "eip155:84532" } });
+      expect(Number(answer.headers.get("retry-after"))).toBeGreaterThan(0);
+    }
+    expect(await daemon.get("/health")).toMatchObject({
+      status: 503,
+      body: { status: "degraded", chains: [{ empty: false, settling: false, feesTooHigh: true }] },
+    });
+    expect((await daemon.get("/readyz")).body.networks).toEqual({ "eip155:84532": false });
+    const { rows: held } = await daemon.context.db.query("select 1 from payment_holds where until > now()");
+    expect(held).toEqual([]);
+    const { records, failures, payments } = await traces(daemon);
+    expect({ records, failures }).toEqual({ records: 0, failures: 0 });
+    for (const row of payments ?? []) expect(row).toEqual({ state: "failed", retryable: true, raw: null });
+
+    await costs(parseGwei("1"));
+    await expect.poll(async () => (await daemon.get("/health")).status).toBe(200);
+    expect((await daemon.settle(body)).body).toMatchObject({ success: true });
+  } finally {
+    await costs(parseGwei("1"));
+    await daemon.stop();
+  }
+});
+
+test("gas dearer than the limit is known before a payment comes, by what is read of the fee payers", async ({
+  setting,
+}) => {
+  const costs = gasCosts(setting);
+  const body = await paymentBody(await setting.fundedBuyer(), setting.terms);
+  await costs(parseGwei("100"));
+  const daemon = await daemonWith(setting);
+  try {
+    expect((await daemon.get("/health")).body.chains).toMatchObject([{ settling: false, feesTooHigh: true }]);
+    expect((await daemon.verify(body)).status).toBe(503);
+    expect((await traces(daemon)).payments).toBeNull();
+  } finally {
+    await costs(parseGwei("1"));
+    await daemon.stop();
+  }
+});
+
 test("a fee payer that cannot pay while gas is dear settles when it costs less again, without a top-up", async ({
   setting,
 }) => {
-  const client = createTestClient({ mode: "anvil", transport: http(setting.chain.rpcUrl) });
-  const costs = async (baseFeePerGas: bigint) => {
-    await client.setNextBlockBaseFeePerGas({ baseFeePerGas });
-    await client.mine({ blocks: 1 });
-  };
+  const costs = gasCosts(setting);
   await costs(parseGwei("20"));
   const daemon = await daemonWith(setting);
   try {

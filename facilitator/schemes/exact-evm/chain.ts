@@ -98,15 +98,16 @@ export class EvmChain {
     return BigInt((await this.#rpc.call("eth_getTransactionCount", [address, at])) as string);
   }
 
-  /** What an account holds, wei, and as of which block: undefined where the node that answers is not that far. */
-  async balance(address: string): Promise<{ balance: bigint; asOf: bigint | undefined }> {
-    const { number } = await this.latestBlock();
+  /** What an account holds, wei, and as of which block: undefined where the node that answers is not that far. And the newest block. */
+  async balance(address: string): Promise<{ balance: bigint; asOf: bigint | undefined; newest: Block }> {
+    const newest = await this.latestBlock();
+    const { number } = newest;
     const read = async (at: string) => BigInt((await this.#rpc.call("eth_getBalance", [address, at])) as string);
     try {
-      return { balance: await read(quantity(number)), asOf: number };
+      return { balance: await read(quantity(number)), asOf: number, newest };
     } catch (error) {
       if (!(error instanceof RpcError)) throw error;
-      return { balance: await read("latest"), asOf: undefined };
+      return { balance: await read("latest"), asOf: undefined, newest };
     }
   }
 

@@ -7,7 +7,7 @@ import { type BroadcastLog, type Claim, type FeePayerBalance, NetworkAwayError }
 import type { SignerLeases } from "../signer-leases.ts";
 import type { EvmChain, GasFees } from "./chain.ts";
 import type { EvmConfig } from "./config.ts";
-import { GasPrices } from "./gas-prices.ts";
+import type { GasPrices } from "./gas-prices.ts";
 import type { Hex } from "./hex.ts";
 import { maintainNonces } from "./maintain-nonces.ts";
 import { NonceGaps } from "./nonce-gaps.ts";
@@ -25,7 +25,6 @@ export class EvmFeePayer {
   readonly #nonces: Nonces;
   readonly #gaps: NonceGaps;
   readonly funds: FeePayerFunds;
-  readonly #gasPrices: GasPrices;
   #queue: Job[] = [];
   #signing = 0;
   #draining = false;
@@ -37,7 +36,6 @@ export class EvmFeePayer {
     this.#nonces = new Nonces(needs.db, config.network, this.address);
     this.#gaps = new NonceGaps(this.#signer, config, needs);
     this.funds = new FeePayerFunds(this.address, { ...config, unit: "ETH", decimals: 18 }, needs);
-    this.#gasPrices = new GasPrices(needs.chain);
   }
 
   get address(): Hex {
@@ -89,8 +87,10 @@ export class EvmFeePayer {
     });
   }
 
-  readBalance(): Promise<FundsReading> {
-    return this.#needs.chain.balance(this.address);
+  async readBalance(): Promise<FundsReading> {
+    const { newest, ...reading } = await this.#needs.chain.balance(this.address);
+    this.#needs.gasPrices.note(newest);
+    return reading;
   }
 
   /** Agrees on the next nonce with the chain (nonces.ts). */
@@ -127,7 +127,7 @@ export class EvmFeePayer {
   }
 
   async #signAndSend(jobs: readonly Job[]): Promise<void> {
-    const fees = await this.#gasPrices.current().catch((error) => {
+    const fees = await this.#needs.gasPrices.current().catch((error) => {
       if (error instanceof NetworkAwayError) return undefined;
       throw error;
     });
@@ -135,9 +135,8 @@ export class EvmFeePayer {
       for (const job of jobs) job.resolve({ refused: "the node cannot be asked for the price of gas" });
       return;
     }
-    if (fees.perGas > this.#config.feePerGasMaxWei) {
-      const refused = `gas costs ${fees.perGas} wei now, more than the daemon's limit`;
-      for (const job of jobs) job.resolve({ refused });
+    if (this.#needs.gasPrices.isTooHigh) {
+      for (const job of jobs) job.resolve({ tooDear: true });
       return;
     }
     const needs = { ...this.#needs, config: this.#config, signer: this.#signer, nonces: this.#nonces };
@@ -168,6 +167,7 @@ export class EvmFeePayer {
         "the node refused a transaction",
       );
       if (lacksGasMoney.test(error.message)) return this.#empty(job, raw, hash, nonce);
+      if (belowBaseFee.test(error.message)) return this.#outpriced(job, hash, nonce);
       if (!nonceTaken.test(error.message))
         return (await this.#takeBackUnsent(job, hash, nonce)) ? { refused: error.message } : { transaction: hash };
       // Perhaps by this very transaction, which may have reached a node on another way: then the chain tells its end.
@@ -181,8 +181,14 @@ export class EvmFeePayer {
   /** The operator's to mend: known from now on, not only when the balance is read next, and nothing stays signed. */
   async #empty(job: Job, raw: Buffer, hash: Hex, nonce: bigint): Promise<Sending> {
     const { gas = 0n } = parseTransaction(`0x${raw.toString("hex")}`);
-    this.funds.noteRefused(async () => gas * (await this.#gasPrices.current()).perGas);
+    this.funds.noteRefused(async () => gas * (await this.#needs.gasPrices.current()).perGas);
     return (await this.#takeBackUnsent(job, hash, nonce)) ? { empty: true } : { transaction: hash };
+  }
+
+  /** Gas became dearer than what was offered for it, which is not the payer's fault, and nothing stays signed. */
+  async #outpriced(job: Job, hash: Hex, nonce: bigint): Promise<Sending> {
+    await this.#needs.gasPrices.readAgain();
+    return (await this.#takeBackUnsent(job, hash, nonce)) ? { tooDear: true } : { transaction: hash };
   }
 
   /** The payment and its nonce are as if nothing had been signed; false where another daemon may have sent it meanwhile. */
@@ -227,14 +233,14 @@ export class EvmFeePayer {
   }
 
   usualFees(): Promise<GasFees> {
-    return this.#gasPrices.usual();
+    return this.#needs.gasPrices.usual();
   }
 }
 
 /**
  * What became of handing a transaction to the node. `lost`: the claim was gone, nothing was signed. `unclaimed`: there was none, and none
  * was made. `unsigned`: the key cannot be asked, and took no nonce. `empty`: this fee payer has no money for gas, and the claim stands as
- * if nothing had been signed.
+ * if nothing had been signed. `tooDear`: the same, because gas costs more than is offered for it.
  */
 export type Sending =
   | { readonly transaction: Hex }
@@ -242,7 +248,8 @@ export type Sending =
   | { readonly lost: true }
   | { readonly unclaimed: true }
   | { readonly unsigned: true }
-  | { readonly empty: true };
+  | { readonly empty: true }
+  | { readonly tooDear: true };
 
 interface Needs {
   readonly chain: EvmChain;
@@ -250,6 +257,7 @@ interface Needs {
   readonly store: BroadcastLog;
   readonly log: Log;
   readonly leases: Pick<SignerLeases, "holds">;
+  readonly gasPrices: GasPrices;
 }
 
 /** Another daemon looks after the payment: then its nonce stays with it. */
@@ -275,6 +283,7 @@ const jobsPerTransactionMax = 32;
 const signingMsMax = 8_000;
 const poolRefusal =
   /insufficient ?funds|upfront cost exceeds|underpriced|nonce (is )?too low|gas too low|exceeds block gas limit|fee cap|max fee per gas less|tx fee/i;
+const belowBaseFee = /max fee per gas less|fee cap less/i;
 const lacksGasMoney = /insufficient ?funds|upfront cost exceeds/i;
 const nonceTaken = /nonce (is )?too low|replacement transaction underpriced/i;
 /** Another transaction waits with our nonce. The authorization is spent once, whichever of ours is mined. */

@@ -9,6 +9,7 @@ import type { EvmChain } from "./chain.ts";
 import type { EvmConfig } from "./config.ts";
 import { EvmFeePayer } from "./fee-payer.ts";
 import { forgetFinal } from "./forget-final.ts";
+import { GasPrices } from "./gas-prices.ts";
 import type { Hex } from "./hex.ts";
 
 /** The addresses that pay network fees on one EVM network. */
@@ -17,6 +18,7 @@ export class EvmFeePayers {
   readonly #network: string;
   readonly #chain: EvmChain;
   readonly #db: Database;
+  readonly #gasPrices: GasPrices;
   readonly #leases: SignerLeases;
   readonly #rounds: FeePayerRounds;
   /** Never throws. */
@@ -28,7 +30,8 @@ export class EvmFeePayers {
     this.#db = needs.db;
     const addresses = config.signers.map(({ address }) => address);
     this.#leases = new SignerLeases(config.network, addresses, needs);
-    const parts = { ...needs, chain, leases: this.#leases };
+    this.#gasPrices = new GasPrices(chain, config.feePerGasMaxWei);
+    const parts = { ...needs, chain, leases: this.#leases, gasPrices: this.#gasPrices };
     this.all = config.signers.map(({ address, key }) => {
       return new EvmFeePayer({ address, key: openKey(key, needs) }, config, parts);
     });
@@ -38,7 +41,9 @@ export class EvmFeePayers {
       signs: () => payer.signs,
       read: () => payer.readBalance(),
     }));
-    this.#rounds = new FeePayerRounds(members, this.#leases, () => chain.latestBlock());
+    this.#rounds = new FeePayerRounds(members, this.#leases, async () =>
+      this.#gasPrices.note(await chain.latestBlock()),
+    );
     this.lookForKeys = inTurn(
       this.all.map((payer) => ({ isThere: () => payer.signs, look: () => payer.lookForKey() })),
     );
@@ -50,6 +55,10 @@ export class EvmFeePayers {
 
   get balances(): readonly FeePayerBalance[] {
     return this.all.map(({ balance }) => balance);
+  }
+
+  get isGasTooDear(): boolean {
+    return this.#gasPrices.isTooHigh;
   }
 
   /** Those that this copy looks after. */
@@ -79,8 +88,9 @@ export class EvmFeePayers {
     return this.#rounds.renewLeases();
   }
 
-  readBalances(): Promise<void> {
-    return this.#rounds.readBalances();
+  async readBalances(): Promise<void> {
+    await this.#rounds.readBalances();
+    await this.#gasPrices.readWhileTooHigh();
   }
 
   maintainNonces(): Promise<void> {

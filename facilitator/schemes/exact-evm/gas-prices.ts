@@ -1,12 +1,14 @@
-import type { EvmChain, GasFees } from "./chain.ts";
+import type { Block, EvmChain, GasFees } from "./chain.ts";
 
-/** What a transaction offers for its gas on one chain, from the newest base fee. */
+/** What a transaction offers for its gas on one chain, from the newest base fee that was read. */
 export class GasPrices {
-  readonly #chain: EvmChain;
+  readonly #chain: Pick<EvmChain, "latestBlock">;
+  readonly #perGasMax: bigint;
   #fees: (GasFees & { readonly atMs: number }) | undefined;
 
-  constructor(chain: EvmChain) {
+  constructor(chain: Pick<EvmChain, "latestBlock">, perGasMax: bigint) {
     this.#chain = chain;
+    this.#perGasMax = perGasMax;
   }
 
   /** What the next transaction would about offer: at most half a minute old, so that a check rarely waits for it. */
@@ -16,11 +18,30 @@ export class GasPrices {
 
   /** One read of the base fee serves the payments of about one block; twice the base fee outlasts six full blocks. */
   async current(): Promise<GasFees> {
-    if (!this.#fees || Date.now() - this.#fees.atMs > feesValidMs) {
-      const { baseFeePerGas } = await this.#chain.latestBlock();
-      this.#fees = { atMs: Date.now(), perGas: 2n * baseFeePerGas + tipWei, tip: tipWei };
-    }
+    if (this.#fees && Date.now() - this.#fees.atMs <= feesValidMs) return this.#fees;
+    return this.note(await this.#chain.latestBlock());
+  }
+
+  /** The newest block was read, for this or for something else. */
+  note({ baseFeePerGas }: Pick<Block, "baseFeePerGas">): GasFees {
+    this.#fees = { atMs: Date.now(), perGas: 2n * baseFeePerGas + tipWei, tip: tipWei };
     return this.#fees;
+  }
+
+  /** A node refused a transaction for its price, so that it is not what was last read. Never throws. */
+  async readAgain(): Promise<void> {
+    if (this.#fees) this.#fees = { ...this.#fees, atMs: 0 };
+    await this.current().catch(() => {});
+  }
+
+  /** Gas costs more than a fee payer may offer, as last read. */
+  get isTooHigh(): boolean {
+    return this.#fees !== undefined && this.#fees.perGas > this.#perGasMax;
+  }
+
+  /** So that a price that has fallen is known soon. Never throws. */
+  async readWhileTooHigh(): Promise<void> {
+    if (this.isTooHigh) await this.current().catch(() => {});
   }
 }
 

@@ -69,6 +69,7 @@ export function createExactEvm(config: EvmConfig, needs: SchemeNeeds): Scheme<Ev
     searchSent: (log, stopping) => sent.search(log, payers.leased, stopping),
     networkFee: async (transaction) => feeOf(await orNetworkAway(chain.receipt(transaction))),
     balances: () => payers.balances,
+    feesTooHigh: () => payers.isGasTooDear,
     async start() {
       await verifyConfiguration(chain, config);
       await payers.start();
@@ -111,6 +112,7 @@ async function send(
   const data = transferCall(payment.authorization, payment.signature, asked ? "contract" : "key");
   const sending = await sendByAny(asked ? [asked] : feePayers, right, payment, data);
   if ("empty" in sending) throw new NoFeePayerError(config.network, "empty");
+  if ("tooDear" in sending) throw new NoFeePayerError(config.network, "fees too high");
   if ("unsigned" in sending) throw new NoFeePayerError(config.network, "keys away");
   return sending;
 }

@@ -106,6 +106,7 @@ function OverviewHead({
   const settling = served.filter((payer) => payer.settling).length;
   const ill = feePayers.filter(({ balance, low, empty }) => balance === undefined || low || empty).length;
   const soon = feePayers.filter(needsMoneySoon).length;
+  const tooDear = served.filter(({ feesTooHigh }) => feesTooHigh).length;
   const title =
     served.length === 0
       ? `No ${asked.env} network is served here`
@@ -125,13 +126,14 @@ function OverviewHead({
           {served.length > 0 &&
             (ill === 0 ? (
               <Badge tone="ok" dot>
-                All fee payers can pay
+                {tooDear === 0 ? "All fee payers can pay" : "All fee payers have money"}
               </Badge>
             ) : (
               <Badge tone="warn" dot>
                 {count("fee payer", "fee payers", ill)} low or not readable
               </Badge>
             ))}
+          {tooDear > 0 && <span>Fees are too high on {count("network", "networks", tooDear)}.</span>}
           {soon > 0 && (
             <span>
               {count("needs", "need", soon).replace(/^1 needs/, "One of them needs")} topping up within a week.

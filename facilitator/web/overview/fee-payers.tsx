@@ -107,6 +107,12 @@ function State({ payer }: { payer: FeePayerHealth }) {
         empty
       </Badge>
     );
+  if (payer.feesTooHigh)
+    return (
+      <Badge tone="warn" dot>
+        fees too high
+      </Badge>
+    );
   if (payer.low)
     return (
       <Badge tone="warn" dot>

@@ -173,15 +173,15 @@ describe("a payment that somebody else submitted", () => {
   });
 });
 
-test("gas that costs more than the limit settles nothing and says so", async ({ setting }) => {
+test("gas that costs more than the limit settles nothing, takes no nonce and says so", async ({ setting }) => {
   const thrifty = await startFacilitator({ ...setting.variables, EIP155_84532_FEE_PER_GAS_MAX_WEI: "1" });
   try {
     const client = createPublicClient({ transport: http(setting.chain.rpcUrl) });
     const before = await client.getTransactionCount({ address: setting.signer as `0x${string}` });
     const body = await pay(setting);
-    expect((await thrifty.settle(body)).body).toMatchObject({
-      success: false,
-      errorMessage: expect.stringContaining("gas costs"),
+    expect(await thrifty.settle(body)).toMatchObject({
+      status: 503,
+      body: { success: false, transaction: "", errorMessage: expect.stringContaining("network fees are higher") },
     });
     expect(await client.getTransactionCount({ address: setting.signer as `0x${string}` })).toBe(before);
   } finally {
