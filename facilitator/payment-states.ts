@@ -9,8 +9,8 @@
  *                     │    │                             │                            │
  *                     └────┴── finish: settled or failed ┴────────────────────────────┘
  *
- * Each change is one statement that asks for the state before it and, except for `claim` and `reopen`, for the token of the claim: the
- * caller who claimed the payment has it and, once that caller's lease has run out, the reconciler.
+ * Each change is one statement that asks for the state before it and, except for `claim`, `reopen` and `giveWay` (from the same states as
+ * `reopen`), for the token of the claim: the caller who claimed the payment has it and, once that caller's lease has run out, the reconciler.
  */
 
 export const paymentStates = ["claimed", "broadcast", "unknown", "settled", "failed"] as const;
@@ -38,6 +38,8 @@ export const transitions = {
   openClaim: { claimed: ["claimed"] },
   /** The chain shows a payment that failed, or is retryable, as settled: the reconciler records how. */
   reopen: { failed: ["claimed"], claimed: ["claimed"] },
+  /** The chain has settled another payment under the same key: the row, which moved nothing, becomes that one's. */
+  giveWay: { failed: ["claimed"], claimed: ["claimed"] },
   finishUnknown: { broadcast: ["unknown"], unknown: ["unknown"] },
   finish: { claimed: ["settled", "failed"], broadcast: ["settled", "failed"], unknown: ["settled", "failed"] },
 } as const satisfies Readonly<
@@ -47,7 +49,10 @@ export const transitions = {
 type Transition = keyof typeof transitions;
 
 /** SQL: whether a row of `payments` is in a state from which this change is legal. Of a table joined with others, by its name. */
-export function legalFor(transition: Exclude<Transition, "claim" | "claimSigned" | "reopen">, table?: string): string {
+export function legalFor(
+  transition: Exclude<Transition, "claim" | "claimSigned" | "reopen" | "giveWay">,
+  table?: string,
+): string {
   return inStates(statesBefore(transition), table);
 }
 
@@ -56,8 +61,10 @@ export function claimableAgain(table?: string): string {
   return `${inStates(statesBefore("claim"), table)} and ${columnOf("retryable", table)}`;
 }
 
-/** SQL: whether the reconciler may be asked once more about a row of `payments`. */
-export const reopenable = `(state = 'failed' or ${claimableAgain()})`;
+/** SQL: whether the reconciler may be asked once more about a row of `payments`, or the row may give way to another payment. */
+export function reopenable(table?: string): string {
+  return `(${inStates(["failed"], table)} or ${claimableAgain(table)})`;
+}
 
 /** A caller who presents it may claim it again: it failed in a way that left it valid, or its holder is gone. */
 export function isClaimable({

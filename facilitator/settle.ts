@@ -25,7 +25,8 @@ import {
 } from "./schemes/scheme.ts";
 import { answer, findOut, resume, type Settled, unknown } from "./settlements/answer.ts";
 import { refusalOfLate } from "./settlements/late-payment.ts";
-import { type PaymentRecord, refusalToTell } from "./settlements/payment-record.ts";
+import type { PaymentRecord } from "./settlements/payment-record.ts";
+import { type RefusalNeeds, refusalToTell } from "./settlements/refusal-to-tell.ts";
 import type { SettlementStore } from "./settlements/store.ts";
 
 /**
@@ -187,7 +188,7 @@ async function settleClaimed(
   return findOut(context, request, payment, deadline, outcome.transaction);
 }
 
-export interface SettleNeeds {
+export interface SettleNeeds extends RefusalNeeds {
   readonly config: Pick<Config, "settleTimeoutMs" | "limits" | "discovery">;
   readonly log: Log;
   readonly schemes: SchemeRegistry;
@@ -206,7 +207,7 @@ async function tell(
   { request, scheme, payment, startedAt, deadline }: Asked,
   record: PaymentRecord,
 ): Promise<Settled> {
-  const untold = await refusalToTell(scheme, record, payment);
+  const untold = await refusalToTell(context, scheme, record, payment);
   if (untold) return refused(context, request, payment, untold, startedAt);
   return resume(context, request, payment, record, deadline);
 }
@@ -253,15 +254,15 @@ async function submit(
  * it does not hold any more; or one that counts as failed while the chain says that the payment is settled.
  */
 async function earlierClaim(
-  { store }: SettleNeeds,
+  context: SettleNeeds,
   scheme: Scheme,
   { network }: PaymentRequest,
   payment: Payment,
   { transaction }: Refusal,
 ): Promise<PaymentRecord | undefined> {
-  const record = await store.lookup(network, payment.key);
+  const record = await context.store.lookup(network, payment.key);
   if (!record || (isClaimable(record) && !transaction)) return undefined;
-  return (await refusalToTell(scheme, record, payment)) ? undefined : record;
+  return (await refusalToTell(context, scheme, record, payment)) ? undefined : record;
 }
 
 /** The money may have moved: an outcome the database did not take is pending until recovery has recorded it. */

@@ -8,7 +8,8 @@ import { isClaimable } from "./payment-states.ts";
 import { requireFeePayer } from "./schemes/fee-payers.ts";
 import type { SchemeRegistry } from "./schemes/registry.ts";
 import { isRefusal, type Payment, type PaymentRequest, type Refusal, refuse, type Scheme } from "./schemes/scheme.ts";
-import { type PaymentRecord, refusalToTell } from "./settlements/payment-record.ts";
+import type { PaymentRecord } from "./settlements/payment-record.ts";
+import { type RefusalNeeds, refusalToTell } from "./settlements/refusal-to-tell.ts";
 import type { SettlementStore } from "./settlements/store.ts";
 
 /**
@@ -28,7 +29,7 @@ export async function verify(context: VerifyNeeds, body: unknown): Promise<Verif
   if (!("holdId" in held)) {
     // What the table knows of a payment goes before what the chain says.
     const record = "record" in held ? held.record : await context.store.lookup(request.network, payment.key);
-    const known = record && (await refusalOfRecord(scheme, record, payment));
+    const known = record && (await refusalOfRecord(context, scheme, record, payment));
     return refused(context, request, payment, known ?? (isRefusal(held) ? held : beingSettled), startedAt);
   }
   try {
@@ -41,7 +42,7 @@ export async function verify(context: VerifyNeeds, body: unknown): Promise<Verif
   return { isValid: true, payer: payment.payer, holdId: held.holdId };
 }
 
-export interface VerifyNeeds {
+export interface VerifyNeeds extends RefusalNeeds {
   readonly schemes: SchemeRegistry;
   readonly store: SettlementStore;
   readonly holds: HoldStore;
@@ -50,9 +51,14 @@ export interface VerifyNeeds {
 }
 
 /** A payment that was claimed before cannot be settled again, unless it failed in a way that left it valid. */
-async function refusalOfRecord(scheme: Scheme, record: PaymentRecord, payment: Payment): Promise<Refusal | undefined> {
+async function refusalOfRecord(
+  needs: RefusalNeeds,
+  scheme: Scheme,
+  record: PaymentRecord,
+  payment: Payment,
+): Promise<Refusal | undefined> {
   if (isClaimable(record)) return undefined;
-  const untold = await refusalToTell(scheme, record, payment);
+  const untold = await refusalToTell(needs, scheme, record, payment);
   if (untold) return untold;
   if (record.state === "settled") {
     return refuse("already_settled", `This payment was settled in transaction ${record.transaction}.`);

@@ -47,6 +47,11 @@ export interface Scheme<P extends Payment = Payment> {
   claimAndSubmit?(payment: P, claiming: Claiming, deadline: Date): Promise<Outcome | "unclaimed">;
   /** What the chain says about a payment that was claimed and not seen to end, whether or not anything is known to be sent. */
   find(unfinished: Unfinished): Promise<Outcome>;
+  /**
+   * What a fee payer of ours settled under the payment's key, be it this payment or another. Where a key says who pays, nobody else can
+   * use it, and this is left out. Throws NetworkAwayError.
+   */
+  findSent?(payment: P): Promise<SentSettlement | undefined>;
   /** Searches the chain for settlements that the fee payers of this copy sent and the database may have lost, a bounded way further. */
   searchSent(log: SearchLog, stopping: AbortSignal): Promise<void>;
   /** What the network charged for a transaction, base units of its own token; undefined where it does not say. Throws NetworkAwayError. */
@@ -277,7 +282,8 @@ export interface SearchLog {
   onRecord(network: string, transactions: readonly string[]): Promise<ReadonlySet<string>>;
   /**
    * Records what is not on record of all that was settled in a range, and moves its mark on: both or neither. False, and
-   * nothing done, when the mark was moved by another copy or what was `known` to be on record is not any more.
+   * nothing done, when the mark was moved by another copy, what was `known` to be on record is not any more, or a payment that is
+   * under way has the key of another that landed.
    */
   conclude(network: string, range: SearchedRange, found: Found): Promise<boolean>;
 }

@@ -1,5 +1,6 @@
 import type { Log } from "../../shared/log.ts";
 import { type Database, inTransaction, type Queryable, type Transaction } from "../../shared/postgres.ts";
+import { reopenable } from "../payment-states.ts";
 import type { SchemeRegistry } from "../schemes/registry.ts";
 import type { Found, SearchedRange, SearchLog, SearchMark, SentSettlement } from "../schemes/scheme.ts";
 import { finishPayments } from "./finish-payment.ts";
@@ -100,11 +101,40 @@ export class LostSettlements implements SearchLog {
         [network, from.feePayer, to.until, to.nextNonce, added.length],
       );
       return added;
+    }).catch((error) => {
+      if (error instanceof UnderWayError) return undefined;
+      throw error;
     });
     for (const settlement of missing ?? []) events.foundAgain(network, settlement);
     return missing !== undefined;
   }
+
+  /** The same of one that was found otherwise. Not while another payment with its key is under way. */
+  async add(network: string, settlement: SentSettlement): Promise<void> {
+    const { db, events } = this.#needs;
+    const added = await inTransaction(db, async (tx) => {
+      // As in a search, so that the two never wait for each other.
+      await tx.query("select from searched_settlements where network = $1 and fee_payer = $2 for update", [
+        network,
+        settlement.feePayer,
+      ]);
+      const missing = await addMissing(tx, network, [settlement]);
+      await tx.query(
+        `update searched_settlements set found_again = found_again + $3, last_found_at = now()
+          where network = $1 and fee_payer = $2 and $3 > 0`,
+        [network, settlement.feePayer, missing.length],
+      );
+      return missing;
+    }).catch((error) => {
+      if (error instanceof UnderWayError) return [];
+      throw error;
+    });
+    for (const one of added) events.foundAgain(network, one);
+  }
 }
+
+/** Another payment with the key of one that landed has not ended. Once it has, it gives way: until then nothing is recorded. */
+class UnderWayError extends Error {}
 
 const columnsOf = (marks: readonly SearchMark[]) => [
   marks.map(({ feePayer }) => feePayer),
@@ -126,7 +156,10 @@ async function transactionsOnRecord(
   return new Set(rows.map(({ id }) => id as string));
 }
 
-/** Puts those on record that are not. What is there and has not ended is the reconciler's, which asks the chain itself. */
+/**
+ * Puts those on record that are not, also in place of another payment with the same key, which has moved nothing. What is there and has not
+ * ended is the reconciler's, which asks the chain itself. Throws UnderWayError.
+ */
 async function addMissing(
   tx: Transaction,
   network: string,
@@ -134,37 +167,50 @@ async function addMissing(
 ): Promise<readonly SentSettlement[]> {
   if (settlements.length === 0) return [];
   const { rows } = await tx.query(
-    "select payment_key as key, state, retryable from payments where network = $1 and payment_key = any ($2)",
+    `select payment_key as key, state, retryable, payer, pay_to, asset, amount_atomic
+       from payments where network = $1 and payment_key = any ($2)`,
     [network, settlements.map(({ key }) => key)],
   );
-  const there = new Map(rows.map(({ key, state, retryable }) => [key as string, { state, retryable }]));
+  const there = new Map(rows.map((row) => [row.key as string, row]));
   const added: SentSettlement[] = [];
   // In one order, so that two copies never wait for each other.
   for (const settlement of settlements.toSorted((one, other) => (one.key < other.key ? -1 : 1))) {
-    const row = there.get(settlement.key);
-    if (row && (row.retryable || row.state === "failed")) await reopenPayment(tx, network, settlement.key);
-    if (!row && (await addSettled(tx, network, settlement))) added.push(settlement);
+    const { key, payer, payTo, asset, amount } = settlement;
+    const row = there.get(key);
+    if (row?.state === "settled") continue;
+    if (row && row.payer === payer && row.pay_to === payTo && row.asset === asset && row.amount_atomic === amount) {
+      if (row.retryable || row.state === "failed") await reopenPayment(tx, network, key);
+      continue;
+    }
+    await addSettled(tx, network, settlement);
+    added.push(settlement);
   }
   return added;
 }
 
-/** False when a caller has claimed it meanwhile. Its success is told to no caller any more: which one was told of it before is not known. */
-async function addSettled(tx: Transaction, network: string, settlement: SentSettlement): Promise<boolean> {
+/** Its success is told to no caller any more: which one was told of it before is not known. Throws UnderWayError when a caller has its claim. */
+async function addSettled(tx: Transaction, network: string, settlement: SentSettlement): Promise<void> {
   const { key, payer, payTo, asset, amount, expiresAt, feePayer, nonce, transaction, landedAt } = settlement;
   const { rows } = await tx.query(
     `insert into payments (network, payment_key, state, claim_token, scheme, payer, pay_to, asset, amount_atomic, expires_at,
                            lease_until, fee_payer, nonce, transaction_id, broadcast_at)
      values ($1, $2, 'claimed', gen_random_uuid(), 'exact', $3, $4, $5, $6::numeric, $7, now(), $8, $9, $10, $11)
-     on conflict (network, payment_key) do nothing
+     on conflict (network, payment_key) do update
+       set state = excluded.state, claim_token = excluded.claim_token, payer = excluded.payer, pay_to = excluded.pay_to,
+           asset = excluded.asset, amount_atomic = excluded.amount_atomic, expires_at = excluded.expires_at,
+           lease_until = excluded.lease_until, fee_payer = excluded.fee_payer, nonce = excluded.nonce,
+           transaction_id = excluded.transaction_id, broadcast_at = excluded.broadcast_at, retryable = false, message_digest = null,
+           resource_url = null, terms_digest = null, offer = null, offer_digest = null, raw_transactions = null,
+           signed_transactions = '{}', error_reason = null, error_message = null, network_fee = null, created_at = excluded.created_at
+       where ${reopenable("payments")}
      returning id, claim_token as token`,
     [network, key, payer, payTo, asset, amount, expiresAt, feePayer, nonce ?? null, transaction, landedAt],
   );
   const [claim] = rows;
-  if (!claim) return false;
+  if (!claim) throw new UnderWayError();
   const totalMs = Date.now() - landedAt.getTime();
   const outcome = { outcome: "settled", transaction } as const;
-  const [isMine] = await finishPayments(tx, [{ claim, outcome, totalMs, delivered: true }]);
-  return isMine === true;
+  await finishPayments(tx, [{ claim, outcome, totalMs, delivered: true }]);
 }
 
 export interface FoundAgain {

@@ -1,14 +1,5 @@
 import type { PaymentState, unfinishedStates } from "../payment-states.ts";
-import {
-  NetworkAwayError,
-  networkUnavailable,
-  type Payment,
-  type PaymentRequest,
-  type Refusal,
-  refuse,
-  type Scheme,
-  type Unfinished,
-} from "../schemes/scheme.ts";
+import { type Payment, type PaymentRequest, refuse, type Unfinished } from "../schemes/scheme.ts";
 
 /** A payment that was claimed before, as the payments table has it. */
 export interface PaymentRecord {
@@ -31,27 +22,9 @@ export interface PaymentRecord {
   readonly retryable: boolean;
 }
 
-/**
- * Why the caller is told nothing of a payment that was claimed before: it is not the one that the caller presents, or
- * the payer did not sign what is presented. Its key and fields are public. Throws ApiError 503 when only the chain knows.
- */
-export async function refusalToTell(
-  scheme: Scheme,
-  record: PaymentRecord,
-  payment: Payment,
-): Promise<Refusal | undefined> {
-  if (!isSamePayment(record, payment)) return anotherPayment;
-  try {
-    return await scheme.checkSignature(payment);
-  } catch (error) {
-    if (!(error instanceof NetworkAwayError)) throw error;
-    throw networkUnavailable(`${scheme.network} cannot be asked who signed this payment; try again later.`, error);
-  }
-}
-
 /** The same message, not the same bytes: signatures can be rewritten. Without its digest, its fields. */
 export function isSamePayment(
-  record: PaymentRecord,
+  record: Pick<PaymentRecord, "payer" | "payTo" | "asset" | "amount" | "expiresAt" | "messageDigest">,
   { payer, payTo, asset, amount, messageDigest, expiresAt }: Payment,
 ): boolean {
   if (record.payer !== payer || record.payTo !== payTo || record.asset !== asset || record.amount !== amount)

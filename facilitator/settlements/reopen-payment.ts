@@ -5,7 +5,7 @@ import { reopenable } from "../payment-states.ts";
 export async function reopenPayment(db: Queryable, network: string, key: string): Promise<void> {
   await db.query(
     `update payments set state = 'claimed', retryable = false, claim_token = gen_random_uuid(), lease_until = now()
-      where network = $1 and payment_key = $2 and ${reopenable}`,
+      where network = $1 and payment_key = $2 and ${reopenable()}`,
     [network, key],
   );
 }

@@ -226,6 +226,30 @@ test.for([true, false])(
   },
 );
 
+test("a settlement whose id a stranger's transfer took after it was lost is found again in its place once that has failed, and not before", async () => {
+  const before = await marks();
+  const [transaction] = (await settled(await onHedera())) as [string];
+  const lost = await rows([transaction]);
+  const stranger = newBuyer(ledger, { usdc: 10n }).payer;
+  const countBefore = await foundAgain();
+  await db().query("delete from transactions where tx_id = $1", [transaction]);
+  await db().query(
+    `update payments set state = 'unknown', payer = $2, pay_to = '0.0.98', amount_atomic = 1, delivered_at = null, finished_at = null,
+                         error_reason = 'invalid_transaction_state', lease_until = now() + interval '1 hour'
+      where transaction_id = $1`,
+    [transaction, stranger],
+  );
+  await forget(before, []);
+  const taken = await rows([transaction]);
+  for (let n = 0; n < 3; n += 1) await search();
+  expect(await rows([transaction])).toEqual(taken);
+  await db().query("update payments set state = 'failed' where transaction_id = $1", [transaction]);
+  await untilFound([transaction]);
+  expect(await rows([transaction])).toEqual(lost);
+  expect(await recorded([transaction])).toMatchObject([{ status: "settled", payer: lost[0].payer }]);
+  expect(await foundAgain()).toBe(countBefore + 1);
+});
+
 test("a copy that dies while it records what it found leaves nothing half done: it is recorded later, once", async () => {
   const before = await marks();
   const transactions = await settled(await onEvm(), await onHedera());

@@ -57,8 +57,7 @@ export class Mirror {
 
   /** What the chain executed under a transaction id (`0.0.A@s.n`); empty while the mirror has not seen it. */
   async records(transaction: string): Promise<readonly TransactionRecord[]> {
-    const found = await this.get(`/api/v1/transactions/${transaction.replace("@", "-").replace(/\.(\d+)$/, "-$1")}`);
-    return listOf(found, "transactions")
+    return (await this.executed(transaction))
       .filter(({ nonce, scheduled, result }) => nonce === 0 && scheduled !== true && result !== "DUPLICATE_TRANSACTION")
       .map((record) => ({
         result: String(record.result),
@@ -69,6 +68,12 @@ export class Mirror {
           ...listOf(record, "token_transfers").map((row) => rowOf(String(row.token_id), row)),
         ],
       }));
+  }
+
+  /** The same as the mirror has it. */
+  async executed(transaction: string): Promise<readonly JsonObject[]> {
+    const found = await this.get(`/api/v1/transactions/${transaction.replace("@", "-").replace(/\.(\d+)$/, "-$1")}`);
+    return listOf(found, "transactions");
   }
 
   /**

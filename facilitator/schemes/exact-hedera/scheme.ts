@@ -47,6 +47,7 @@ export function createExactHedera(config: HederaConfig, needs: SchemeNeeds): Sch
     submit: (payment, claim, deadline) => submit(chain, payment, claim, deadline),
     claimAndSubmit: (payment, claiming, deadline) => claimAndSubmit(chain, payment, claiming, deadline),
     find: (unfinished) => find(chain, unfinished),
+    findSent: (payment) => sent.find(payment),
     searchSent: (log, stopping) => sent.search(log, feePayers.leased, stopping),
     networkFee: async (transaction) => {
       const records = await mirror.records(transaction);

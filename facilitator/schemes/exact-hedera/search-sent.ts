@@ -1,7 +1,8 @@
 import type { JsonObject } from "../../../shared/json.ts";
-import type { SearchLog, SearchMark } from "../scheme.ts";
+import type { SearchLog, SearchMark, SentSettlement } from "../scheme.ts";
 import type { HederaConfig } from "./config.ts";
 import type { Mirror } from "./mirror.ts";
+import type { HederaPayment } from "./payload.ts";
 import { readSettlement } from "./sent-transfers.ts";
 
 /**
@@ -15,6 +16,13 @@ export class SentSearch {
 
   constructor(needs: Needs) {
     this.#needs = needs;
+  }
+
+  /** What was settled under a payment's transaction id. Throws MirrorSilentError. */
+  async find({ key, feePayer }: Pick<HederaPayment, "key" | "feePayer">): Promise<SentSettlement | undefined> {
+    const { mirror, config } = this.#needs;
+    const executed = await mirror.executed(key);
+    return executed.map((record) => readSettlement(record, feePayer, config)).find((found) => found !== undefined);
   }
 
   async search(log: SearchLog, feePayers: readonly string[], stopping: AbortSignal): Promise<void> {
@@ -85,6 +93,6 @@ const windowNanos = 86_400_000_000_000n;
 const idleNanos = 600_000_000_000n;
 
 interface Needs {
-  readonly mirror: Pick<Mirror, "get" | "seenUntilMs">;
+  readonly mirror: Pick<Mirror, "executed" | "get" | "seenUntilMs">;
   readonly config: Pick<HederaConfig, "network" | "assets" | "feePayers">;
 }

@@ -156,6 +156,58 @@ describe("a database that lost its last moments", () => {
     }
   });
 
+  test.for(["failed", "unknown"])(
+    "and a stranger takes the id of one that it forgot, %s by now: its owner is told that it is settled, and the record says so once the stranger's has failed",
+    async (state, { ledger, facilitator }) => {
+      const { payer, payTo, feePayer } = buyerOf(ledger);
+      const stranger = newBuyer(ledger, { usdc: 10n });
+      const id = newId(feePayer, -1);
+      const body = await pay(ledger, { transactionId: id });
+      const transaction = await settledOnce(facilitator, body);
+      await db(facilitator).query("delete from payments where payment_key = $1", [transaction]);
+      const others = await pay(ledger, { ...stranger, amount: 1n, transactionId: id });
+      expect((await facilitator.settle(others)).body).toMatchObject({ errorReason: "invalid_transaction_state" });
+      await db(facilitator).query(
+        "update payments set state = $2, lease_until = now() + interval '1 hour' where payment_key = $1",
+        [transaction, state],
+      );
+      const row = async () => {
+        const { rows } = await db(facilitator).query(
+          `select state, payer, pay_to, amount_atomic, transaction_id, landed_by_another, error_reason, retryable from payments
+            where payment_key = $1`,
+          [transaction],
+        );
+        return rows[0];
+      };
+      const taken = await row();
+      expect(taken).toMatchObject({ state, payer: stranger.payer, amount_atomic: 1n });
+
+      const verdict = (await facilitator.verify(body)).body;
+      expect(verdict).toMatchObject({ isValid: false, invalidReason: "already_settled" });
+      for (let n = 0; n < 2; n += 1) {
+        const told = (await facilitator.settle(body)).body;
+        expect(told).toMatchObject({ success: false, errorReason: "already_settled", transaction, payer });
+        expect(told).not.toHaveProperty("termsDigest");
+      }
+      if (state === "failed")
+        expect((await facilitator.settle(others)).body).toMatchObject({ errorReason: "invalid_transaction_state" });
+      expect(await row()).toEqual(
+        state === "unknown"
+          ? taken
+          : {
+              state: "settled",
+              payer,
+              pay_to: payTo,
+              amount_atomic: price,
+              transaction_id: transaction,
+              landed_by_another: false,
+              error_reason: null,
+              retryable: false,
+            },
+      );
+    },
+  );
+
   test("a claim of which the ledger knows nothing is not failed but open, and settles once", async ({
     ledger,
     facilitator,
