@@ -2,6 +2,7 @@ import { Fragment, h } from "preact";
 import { render } from "preact-render-to-string";
 import { expect } from "vitest";
 import { Heartbeats } from "../../facilitator/heartbeats.ts";
+import type { SchemeRegistry } from "../../facilitator/schemes/registry.ts";
 import type { Scheme } from "../../facilitator/schemes/scheme.ts";
 import { status } from "../../facilitator/status.ts";
 import type { View, Visit } from "../../facilitator/web/page.ts";
@@ -14,7 +15,7 @@ import { recordTest } from "../support/fixtures.ts";
 const test = recordTest();
 
 const network = "hedera:testnet";
-const registry = (cause?: "away" | "empty", networks: readonly string[] = [network]) => ({
+const registry = (cause?: ReturnType<SchemeRegistry["whyNotSettling"]>, networks: readonly string[] = [network]) => ({
   all: networks.map((one) => ({ network: one }) as Scheme),
   whyNotSettling: () => cause,
 });
@@ -114,6 +115,15 @@ test("every copy that is up is counted, and a network that does not settle is no
   await new Heartbeats(db, registry("away"), log).beat();
   const { subjects } = await statusOf(db, 1, new Date(Date.now() + 60_000));
   expect(subjects.map(({ isUp }) => isUp)).toEqual([true, false]);
+});
+
+test("a network whose fees are too high does not settle in that time, and nothing else is said of why", async ({
+  db,
+}) => {
+  await db.query("truncate alive_minutes, outage_causes");
+  await new Heartbeats(db, registry("fees too high"), createLog("test", "silent")).beat();
+  expect((await db.query("select distinct subject from alive_minutes")).rows).toEqual([{ subject: "facilitator" }]);
+  expect((await db.query("select from outage_causes")).rows).toEqual([]);
 });
 
 test("an outage of a network says what the copies saw in its hours", async ({ db }) => {
