@@ -612,6 +612,7 @@ create table paid_calls (
   updated_at timestamp with time zone default now() not null,
   agent_version integer,
   result_at timestamp with time zone,
+  payload_digest bytea,
   constraint paid_calls_pkey PRIMARY KEY (network, payment_key),
   constraint paid_calls_check CHECK (((holder IS NULL) = (lease_until IS NULL)))
 ) with (fillfactor=50);

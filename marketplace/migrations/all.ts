@@ -60,6 +60,7 @@ import { emailChanges } from "./0088-email-changes.ts";
 import { failedRequests } from "./0089-failed-requests.ts";
 import { agentExamples } from "./0090-agent-examples.ts";
 import { refusedCalls } from "./0091-refused-calls.ts";
+import { payloadDigests } from "./0092-payload-digests.ts";
 
 /**
  * Every step of the marketplace's schema, in the order in which it was shipped, which databases have run. Numbers are names: a new
@@ -127,4 +128,5 @@ export const migrations: readonly Migration[] = [
   failedRequests,
   agentExamples,
   refusedCalls,
+  payloadDigests,
 ];

@@ -1,3 +1,4 @@
+import { hash } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
 import type { JsonObject } from "../../shared/json.ts";
 import { JsonScan, usualJson } from "../../shared/json-scan.ts";
@@ -26,6 +27,8 @@ export interface PaymentPayload {
 
 export interface PaymentId {
   readonly key: string;
+  /** SHA-256 of the message that was signed and of the signature. */
+  readonly digest: Buffer;
   /** Network and account of the payer, as the payment says itself; undefined when it does not take from one account. */
   readonly payer?: string | undefined;
   /** Whom it pays how many base units, as it says itself; undefined when it does not pay one wallet in this asset. */
@@ -132,21 +135,30 @@ function identifyPayment(network: string, asset: string, payload: unknown): Paym
 }
 
 /** A token spends an authorizer's nonce once. */
-function identifyEvm(network: string, asset: string, payload: { authorization?: unknown }): PaymentId | undefined {
-  const { from, to, value, nonce, validBefore } = (payload.authorization ?? {}) as Record<string, unknown>;
+function identifyEvm(network: string, asset: string, payload: EvmPayload): PaymentId | undefined {
+  const { from, to, value, nonce, validAfter, validBefore } = (payload.authorization ?? {}) as Record<string, unknown>;
   if (typeof from !== "string" || !/^0x[0-9a-fA-F]{40}$/.test(from)) return undefined;
   if (typeof nonce !== "string" || !/^0x[0-9a-fA-F]{64}$/.test(nonce)) return undefined;
   if (typeof validBefore !== "string" || !/^\d{1,78}$/.test(validBefore)) return undefined;
   const key = `${asset}:${from}:${nonce}`.toLowerCase();
   const pays = typeof to === "string" && typeof value === "string" ? { payTo: to, amount: value } : undefined;
-  return { key, payer: `${network} ${from}`.toLowerCase(), pays, expiresAt: secondsAsDate(BigInt(validBefore)) };
+  const signed = JSON.stringify([from, to, value, validAfter, validBefore, nonce, payload.signature]).toLowerCase();
+  const digest = hash("sha256", signed, "buffer");
+  const payer = `${network} ${from}`.toLowerCase();
+  return { key, digest, payer, pays, expiresAt: secondsAsDate(BigInt(validBefore)) };
+}
+
+interface EvmPayload {
+  readonly authorization?: unknown;
+  readonly signature?: unknown;
 }
 
 /** The transaction id inside: TransactionList.1 → Transaction.5 → SignedTransaction.1 → TransactionBody.1 and .4. */
 function identifyHedera(network: string, asset: string, payload: { transaction?: unknown }): PaymentId | undefined {
   if (typeof payload.transaction !== "string" || payload.transaction.length > transactionTextMax) return undefined;
   try {
-    const list = fieldsOf(Buffer.from(payload.transaction, "base64"));
+    const bytes = Buffer.from(payload.transaction, "base64");
+    const list = fieldsOf(bytes);
     const body = fieldsOf(only(fieldsOf(only(fieldsOf(bytesIn(list[0])), 5)), 1));
     const id = fieldsOf(only(body, 1));
     const start = fieldsOf(only(id, 1));
@@ -157,7 +169,8 @@ function identifyHedera(network: string, asset: string, payload: { transaction?:
     const key = `${feePayer}@${seconds}.${String(nanos).padStart(9, "0")}`;
     const { payer, pays } = transferIn(asset, body);
     const account = payer && `${network} ${payer}`;
-    return { key, feePayer, payer: account, pays, expiresAt: secondsAsDate(seconds + duration) };
+    const digest = hash("sha256", bytes, "buffer");
+    return { key, digest, feePayer, payer: account, pays, expiresAt: secondsAsDate(seconds + duration) };
   } catch {
     return undefined;
   }

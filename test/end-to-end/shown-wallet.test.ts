@@ -153,6 +153,21 @@ describe("the wallet that paid, shown beside the payment", () => {
     expect((await present(paid, proof, await signedBy(owner, info, address))).status).toBe(200);
   });
 
+  test("redeems a payment whose run failed, whatever is left of the payment beside it", async ({ paid }) => {
+    const buyer = await paid.setting.fundedBuyer();
+    const proof = await settledBare(paid, "evm", buyer);
+    paid.marketplace.model.injectFault({ status: 500 });
+    const failed = await present(paid, proof, await signedBy(buyer, challengeOf(await present(paid, proof))));
+    paid.marketplace.model.clearFaults();
+    expect(failed).toMatchObject({ status: 500, body: { charged: true } });
+    const body = { text: "corrected" };
+    const info = challengeOf(await present(paid, proof, undefined, { body }));
+    const left = { ...proof, payload: { ...proof.payload, signature: `0x${"11".repeat(65)}` } };
+    await expectRefused(await present(paid, left, undefined, { body }), /^invalid_exact_evm_signature/);
+    await expectRefused(await present(paid, left, await signedBy(newBuyer(), info), { body }), /^invalid_exact_evm/);
+    expect((await present(paid, left, await signedBy(buyer, info), { body })).status).toBe(200);
+  });
+
   test("redeems a payment whose run failed with another input, once", async ({ paid }) => {
     const buyer = await paid.setting.fundedBuyer();
     const proof = await settledBare(paid, "evm", buyer);

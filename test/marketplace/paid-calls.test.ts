@@ -1,4 +1,4 @@
-import { randomBytes } from "node:crypto";
+import { hash, randomBytes } from "node:crypto";
 import { expect } from "vitest";
 import { newId } from "../../marketplace/ids.ts";
 import type { LeasedCall } from "../../marketplace/payments/paid-calls/paid-call.ts";
@@ -14,6 +14,7 @@ test.beforeAll(async ({ market }) => {
 });
 
 const network = "eip155:84532";
+const payloadDigestOf = (key: string) => hash("sha256", `payload of ${key}`, "buffer");
 const newKey = () => `0xasset:0xpayer:0x${randomBytes(32).toString("hex")}`;
 const begin = (copy: PaidCalls, key: string, more: { transaction?: string } = {}) =>
   copy.begin({
@@ -21,6 +22,7 @@ const begin = (copy: PaidCalls, key: string, more: { transaction?: string } = {}
     product: "agt_x",
     agentVersion: 1,
     digest: randomBytes(32),
+    payloadDigest: payloadDigestOf(key),
     requirements: { scheme: "exact", network, amount: "1", asset: "a", payTo: "b", maxTimeoutSeconds: 180 },
     payer: undefined,
     runId: newId("run"),
@@ -71,6 +73,7 @@ test("each call of many that are written together gets what is its own", async (
   expect(found.map((call) => ({ ...call, digest: undefined, requirements: undefined }))).toEqual(
     calls.map(({ runId }, n) => ({
       product: "agt_x",
+      payloadDigest: payloadDigestOf(keys[n]!),
       runId,
       payer: n % 4 ? `payer ${n}` : null,
       transaction: `tx ${n}`,

@@ -154,7 +154,7 @@ export async function holderOf(context: Needs, asked: Asked, call: PaidCall): Pr
   return (await refusalWithoutWallet(context, asked, call.payer)) ?? { isHolder: true, isWalletShown: true };
 }
 
-type Holder = Pick<Work, "isHolder" | "isWalletShown">;
+export type Holder = Pick<Work, "isHolder" | "isWalletShown">;
 
 /** Undefined for a presenter who shows the payer's wallet; else the refusal, which says how to. */
 export async function refusalWithoutWallet(

@@ -31,12 +31,12 @@ export async function beginCalls(
   const { rows: inserted } = await db.query<{ holder: string }>({
     name: "begin paid calls",
     text: `
-      insert into paid_calls (network, payment_key, product, agent_version, call_digest, requirements, payer, run_id,
-                              transaction_id, proof, holder, lease_until)
-      select call.*, now() + $12::integer * interval '1 ms'
-        from unnest($1::text[], $2::text[], $3::text[], $4::integer[], $5::bytea[], $6::json[], $7::text[], $8::text[],
-                    $9::text[], $10::json[], $11::uuid[]) call,
-             ${commitMode("$13")}
+      insert into paid_calls (network, payment_key, product, agent_version, call_digest, payload_digest, requirements,
+                              payer, run_id, transaction_id, proof, holder, lease_until)
+      select call.*, now() + $13::integer * interval '1 ms'
+        from unnest($1::text[], $2::text[], $3::text[], $4::integer[], $5::bytea[], $6::bytea[], $7::json[], $8::text[],
+                    $9::text[], $10::text[], $11::json[], $12::uuid[]) call,
+             ${commitMode("$14")}
       on conflict do nothing
       returning holder`,
     values: [
@@ -45,6 +45,7 @@ export async function beginCalls(
       rows.map(({ product }) => product),
       rows.map(({ agentVersion }) => agentVersion ?? null),
       rows.map(({ digest }) => digest),
+      rows.map(({ payloadDigest }) => payloadDigest),
       rows.map(({ requirements }) => JSON.stringify(requirements)),
       rows.map(({ payer }) => payer ?? null),
       rows.map(({ runId }) => runId),

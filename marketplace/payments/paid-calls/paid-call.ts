@@ -29,6 +29,8 @@ export interface Progress {
 export interface PaidCall extends Progress {
   readonly product: string;
   readonly digest: Buffer;
+  /** `PaymentId.digest` of what it was begun with; null for calls of before this was kept. */
+  readonly payloadDigest: Buffer | null;
   readonly requirements: SettleRequirements;
   readonly deliveredAt: Date | null;
   /** Of the agent it was first used for, where it was one. */
@@ -52,6 +54,7 @@ export interface NewPaidCall {
   readonly product: string;
   readonly agentVersion: number | undefined;
   readonly digest: Buffer;
+  readonly payloadDigest: Buffer;
   readonly requirements: SettleRequirements;
   readonly payer: string | undefined;
   readonly runId: RunId;

@@ -25,8 +25,10 @@ import {
   type Redemption,
   type Refused,
   refusedBy,
+  unreachable,
   type Work,
 } from "./redemption.ts";
+import { judgePayload } from "./same-payment.ts";
 import type { WaitingPosts } from "./waiting-posts.ts";
 
 /**
@@ -140,7 +142,7 @@ async function begin(
   }
   const call = await context.paidCalls.find(asked.id);
   if (call) return { seen: call };
-  if (!verdict) throw unreachable(context);
+  if (!verdict) throw unreachable(context.facilitator);
   if (verdict.isValid) return outcomeUnknown;
   if (isSettled(verdict)) return beginSettled(context, asked);
   return refusedBy(verdict);
@@ -171,13 +173,14 @@ async function beginOnOtherTerms(context: RedeemNeeds, asked: Asked): Promise<Ne
 }
 
 function take(context: RedeemNeeds, work: Work, payer?: string, transaction?: string): Promise<LeasedCall | undefined> {
-  const { id, bought, requirements, payload } = work;
+  const { id, bought, requirements, payload, payment } = work;
   const { product, digest, permanent } = bought;
   const call = {
     id,
     product,
     agentVersion: agentIn(bought)?.agentVersion,
     digest,
+    payloadDigest: payment.digest,
     requirements,
     payer,
     runId: newId("run"),
@@ -192,11 +195,13 @@ function take(context: RedeemNeeds, work: Work, payer?: string, transaction?: st
 
 /** A payment seen before: waits for the post that works on it, or goes on with it. */
 async function replay(context: RedeemNeeds, posted: Asked, first: PaidCall): Promise<Next> {
+  const other = await judgePayload(context, posted, first);
+  if (other && "outcome" in other) return other;
   const asked = await asBought(context.db, posted, first);
   if ("outcome" in asked) return asked;
   const isSame = first.digest.equals(asked.bought.digest);
   if (first.product !== asked.bought.product || (!isSame && first.output !== null)) return usedForAnother;
-  const holder = await holderOf(context, asked, first);
+  const holder = other ?? (await holderOf(context, asked, first));
   if ("outcome" in holder) return holder;
   // The requirements it was first used under.
   const work: Work = { ...asked, ...holder, requirements: first.requirements };
@@ -257,12 +262,6 @@ function ending(work: Work, { deliveredAt, output, transaction, isRecent, ...cal
   }
   if (work.isHolder || output === null || transaction === null) return undefined;
   return isRecent ? copy() : spent(work, progress, resultNotKept);
-}
-
-function unreachable({ facilitator }: RedeemNeeds): ApiError {
-  return new ApiError("unavailable", "The payment cannot be checked at the moment. Try again with the same one.", {
-    headers: { "retry-after": String(facilitator.retryAfterSeconds) },
-  });
 }
 
 const usedForAnother: Refused = {

@@ -1,9 +1,11 @@
+import { ApiError } from "../../../shared/errors.ts";
 import type { SettleResponse, VerifyResponse } from "../../../shared/x402.ts";
 import type { LiveAgent } from "../../agents/find.ts";
 import type { RefusalError } from "../../connectors/refusal.ts";
 import type { Output, Remedy } from "../../connectors/result.ts";
 import type { AccountId, RunId } from "../../ids.ts";
 import type { PreparedRun } from "../../runs/prepare.ts";
+import type { FacilitatorClient } from "../facilitator/client.ts";
 import type { SpeculativeVerdict } from "../facilitator/speculative-verification.ts";
 import type { PaidCallId, PaymentId, PaymentPayload, SettleRequirements } from "../payment-payload.ts";
 import type { Offer } from "../quotes/offer.ts";
@@ -154,6 +156,13 @@ export const outcomeUnknown: Unknown = {
   outcome: "unknown",
   message: "The outcome is not known yet. Post the same payment again to learn it; do not pay anew.",
 };
+
+/** The facilitator has not judged the payment. */
+export function unreachable({ retryAfterSeconds }: Pick<FacilitatorClient, "retryAfterSeconds">): ApiError {
+  return new ApiError("unavailable", "The payment cannot be checked at the moment. Try again with the same one.", {
+    headers: { "retry-after": String(retryAfterSeconds) },
+  });
+}
 
 /** Whether the facilitator says that the payment was settled before, or is being settled. */
 export function isSettled({ isValid, invalidReason }: VerifyResponse): boolean {

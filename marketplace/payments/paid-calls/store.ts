@@ -253,7 +253,7 @@ interface Charged {
 const copiesForHours = 24;
 
 const select = `
-  select product, run_id as "runId", call_digest as digest, requirements, payer, output, receipt, transaction_id as transaction,
+  select product, run_id as "runId", call_digest as digest, payload_digest as "payloadDigest", requirements, payer, output, receipt, transaction_id as transaction,
     delivered_at as "deliveredAt", coalesce(lease_until > now(), false) as leased,
     updated_at > now() - interval '${copiesForHours} hours' as "isRecent", agent_version as "agentVersion"
   from paid_calls`;

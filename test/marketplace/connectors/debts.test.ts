@@ -140,6 +140,42 @@ test("an agent on another connector is not what was bought: nothing runs, and th
   expect(await owing.debts()).toEqual([]);
 });
 
+test("whoever makes up a payment around the id of an owed one is told no debt and has nothing run, whatever the agent is by now", async ({
+  open,
+  paid,
+}) => {
+  const owing = await indebted(open, paid);
+  const { accepted, payload, resource } = owing.proof;
+  const { authorization } = payload as { authorization: object };
+  const signature = `0x${"11".repeat(65)}`;
+  const made = { ...authorization, to: `0x${"22".repeat(20)}`, validAfter: "0", validBefore: "4000000000" };
+  const { quoteId: _, ...extra } = accepted.extra;
+  const forged = [authorization, made].map((one) => {
+    return { x402Version: 2, resource, accepted: { ...accepted, extra }, payload: { signature, authorization: one } };
+  });
+  const expectNothingTold = async () => {
+    for (const [proof, header] of [
+      ...forged.map((one) => [one, "PAYMENT-SIGNATURE"] as const),
+      ...forged.map((one) => [bareProof(one), "X-PAYMENT"] as const),
+    ]) {
+      for (const one of [owing.body, { text: "whatever" }]) {
+        const answer = await post(owing.url, { body: one, proof, header });
+        expect(answer.status).toBe(402);
+        expect(answer.body).not.toHaveProperty("debt");
+        expect(answer.headers.get("payment-response")).toBeNull();
+      }
+    }
+  };
+  await expectNothingTold();
+  await owing.publish(echo);
+  await expectNothingTold();
+  await expectOwed(owing);
+  await owing.publish();
+  await expectNothingTold();
+  expect(await owing.debts()).toHaveLength(1);
+  expect((await owing.send()).status).toBe(200);
+});
+
 test("the same input stays the same when the creator changes the fields' defaults", async ({ open, paid }) => {
   const owing = await indebted(open, paid);
   await owing.publish(undefined, [text, { name: "tone", type: "string", default: "kind" }]);

@@ -1,0 +1,27 @@
+import { facilitatorRequest } from "../payment-payload.ts";
+import { type ClaimNeeds, type Holder, refusalWithoutWallet } from "./authority.ts";
+import type { PaidCall } from "./paid-call.ts";
+import { type Asked, isSettled, type Refused, refusedBy, unreachable } from "./redemption.ts";
+
+/**
+ * Whether what is presented is the payment that the call was begun with (undefined), which its public id does not show. Of any other, and
+ * of one that its payer did not sign, the facilitator's refusal is all that is told, unless the payer's wallet is shown beside it.
+ * The same bytes are the same payment. What differs from them, and every payment of a call of before digests were kept, the facilitator
+ * judges, which knows the message that it settled. Throws ApiError 503 while it cannot.
+ */
+export async function judgePayload(
+  context: ClaimNeeds,
+  asked: Asked,
+  { payloadDigest, payer, requirements }: PaidCall,
+): Promise<Holder | Refused | undefined> {
+  const { payload, payment, presented, holdIds } = asked;
+  if (payloadDigest?.equals(payment.digest)) return undefined;
+  if (presented.signIn !== undefined && !(await refusalWithoutWallet(context, asked, payer))) {
+    return { isHolder: true, isWalletShown: true };
+  }
+  const { facilitator } = context;
+  const verdict = await facilitator.verify(facilitatorRequest(payload, requirements));
+  if (!verdict) throw unreachable(facilitator);
+  if (verdict.holdId !== undefined) holdIds.push(verdict.holdId);
+  return verdict.isValid || isSettled(verdict) ? undefined : refusedBy(verdict);
+}
