@@ -27,6 +27,14 @@ const paidFailureShape = z
   ])
   .meta({ id: "PaidFailure" });
 
+const signInShape = z
+  .looseObject({ "sign-in-with-x": z.looseObject({}) })
+  .optional()
+  .describe(
+    "Beside a settled payment that is taken only from who shows the wallet that paid: what that wallet is to sign " +
+      "(EIP-4361; on Hedera the same text), for the SIGN-IN-WITH-X header.",
+  );
+
 const quoteShape = z
   .object({
     x402Version: z.int(),
@@ -47,13 +55,7 @@ const quoteShape = z
           ),
       }),
     ),
-    extensions: z
-      .looseObject({ "sign-in-with-x": z.looseObject({}) })
-      .optional()
-      .describe(
-        "Beside a settled payment that is taken only from who shows the wallet that paid: what that wallet is to sign " +
-          "(EIP-4361; on Hedera the same text), for the SIGN-IN-WITH-X header.",
-      ),
+    extensions: signInShape,
     proof: z
       .looseObject({})
       .optional()
@@ -70,9 +72,10 @@ const spentShape = z
   .object({
     x402Version: z.int(),
     error: z.string().describe("Begins with `already_settled`."),
-    charged: z.literal(true).describe("This payment was charged, once: for the result that was handed out."),
+    charged: z.literal(true).describe("This payment was charged, once."),
     advice: z.string(),
-    accepts: z.array(z.never()).max(0).describe("Empty: there is nothing to sign."),
+    accepts: z.array(z.never()).max(0).describe("Empty: there is nothing to pay."),
+    extensions: signInShape,
   })
   .meta({ id: "PaymentSpent" });
 

@@ -14,6 +14,11 @@ import type { AccountId } from "../ids.ts";
 export const signInHeader = "SIGN-IN-WITH-X";
 export const signInExtension = "sign-in-with-x";
 
+/** How a presenter whose answer carries the challenge shows the wallet. */
+export const howToShowWallet =
+  "sign what `extensions.sign-in-with-x` says with the wallet that paid, and post it in the SIGN-IN-WITH-X header (to a tool, in " +
+  '`_meta["x402/sign-in-with-x"]`) beside the same payment.';
+
 /** What a wallet is asked to sign for. */
 export interface SignInRequest {
   /** Full address of the route. */

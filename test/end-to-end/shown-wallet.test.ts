@@ -11,6 +11,7 @@ import { paidTest } from "../support/fixtures.ts";
 import { balanceOf, startMarketplace, type TestMarketplace } from "../support/marketplace.ts";
 import type { PaidMarket } from "../support/paid-market.ts";
 import {
+  bareProof,
   encodeHeader,
   type PaidAnswer,
   type Proof,
@@ -139,6 +140,34 @@ describe("the wallet that paid, shown beside the payment", () => {
       const info = challengeOf(asked);
       const signIn = chain === "evm" ? await signedBy(buyer, info) : signedOnHedera(paid, info);
       expect(await post(paid.url, { ...options, signIn })).toMatchObject({ status: 200, body: { success: true } });
+    },
+  );
+
+  test.for(["hedera", "evm"] as const)(
+    "is asked for by what says that a version 1 payment's result is kept, which offers nothing to pay, and is given the result (%s)",
+    async (chain, { paid }) => {
+      const buyer = await paid.setting.fundedBuyer();
+      const quote = await post(paid.url, { body: input });
+      const quoted = await payQuote(paid, chain, quote, { buyer });
+      const entry = quote.body.accepts.find(({ network }: { network: string }) => network === quoted.accepted.network);
+      const proof = bareProof(quoted);
+      const request = { x402Version: 1, paymentPayload: proof, paymentRequirements: entry };
+      expect((await paid.facilitator.settle(request)).body).toMatchObject({ success: true });
+      const options = { proof, body: input, header: "X-PAYMENT" };
+      const { run_id } = (await post(paid.url, options)).body;
+      const age = "update paid_calls set updated_at = now() - interval '25 hours' where run_id = $1 and holder is null";
+      await expect.poll(async () => (await paid.marketplace.context.db.query(age, [run_id])).rowCount).toBe(1);
+      const kept = await post(paid.url, options);
+      await expectRefused(kept, /^already_settled: .*wallet that paid/);
+      expect(kept.body).toMatchObject({
+        charged: true,
+        advice: expect.stringContaining("SIGN-IN-WITH-X"),
+        accepts: [],
+      });
+      expect(quoteIn(kept)).toMatchObject({ x402Version: 2, accepts: [] });
+      const info = challengeOf(kept);
+      const signIn = chain === "evm" ? await signedBy(buyer, info) : signedOnHedera(paid, info);
+      expect(await post(paid.url, { ...options, signIn })).toMatchObject({ status: 200, body: { run_id } });
     },
   );
 

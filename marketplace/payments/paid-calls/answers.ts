@@ -1,7 +1,9 @@
 import { statusByCode } from "../../../shared/errors.ts";
-import type { SettleResponse } from "../../../shared/x402.ts";
+import { paymentHeaders, type SettleResponse } from "../../../shared/x402.ts";
 import type { Remedy } from "../../connectors/result.ts";
 import { answerOf } from "../../runs/precheck.ts";
+import { encodeHeader } from "../payment-payload.ts";
+import { signInChallenge, signInExtension } from "../sign-in-with-x.ts";
 import { debtText } from "./debt-of-call.ts";
 import type { DebtOutcome, Failed, Spent, Unknown } from "./redemption.ts";
 
@@ -10,7 +12,8 @@ import type { DebtOutcome, Failed, Spent, Unknown } from "./redemption.ts";
  *
  *   delivered  200, the result                                        the settlement beside it
  *   refused    402, a new quote that says why                         HTTP: the refused settlement beside it, if there was one
- *   spent      402, without an offer: who signs one pays twice            the settlement beside it, as `already_settled`
+ *   spent      402, without an offer: who signs one pays twice            the settlement beside it, as `already_settled`;
+ *                                                                     what a wallet is to sign where that gives the result
  *   failed     500; what cannot work 400, 409, 422, 429 or 503        the settlement beside it where the buyer is charged
  *   debt       410, what the agent owes                               the settlement beside it
  *   unknown    503, to be asked again in 5 seconds
@@ -31,13 +34,8 @@ export function answerTo(redemption: Failed | Spent | DebtOutcome | Unknown, rep
   switch (redemption.outcome) {
     case "failed":
       return answerToFailure(redemption, replay);
-    case "spent": {
-      const { advice, settlement } = redemption;
-      const error = `already_settled: ${redemption.message}`;
-      const body = { x402Version: 1, error, charged: true, advice, accepts: [] };
-      const status = statusByCode.payment_required;
-      return { status, headers: {}, body, text: `${error} ${advice}`, meta: { charged: true }, settlement };
-    }
+    case "spent":
+      return answerToSpent(redemption);
     case "debt": {
       const { debt, settlement } = redemption;
       const meta = { charged: true, debt };
@@ -50,6 +48,20 @@ export function answerTo(redemption: Failed | Spent | DebtOutcome | Unknown, rep
       return { status, headers: { "retry-after": "5" }, body: { error: message }, text: message };
     }
   }
+}
+
+function answerToSpent({ message, advice, settlement, signIn }: Spent): Answer {
+  const error = `already_settled: ${message}`;
+  const extensions = signIn && { [signInExtension]: signInChallenge(signIn) };
+  const required = signIn && { x402Version: 2, error, resource: { url: signIn.url }, accepts: [], extensions };
+  return {
+    status: statusByCode.payment_required,
+    headers: required ? { [paymentHeaders.requiredV2]: encodeHeader(required) } : {},
+    body: { x402Version: 1, error, charged: true, advice, accepts: [], ...(extensions && { extensions }) },
+    text: `${error} ${advice}`,
+    meta: { charged: true },
+    settlement,
+  };
 }
 
 function answerToFailure({ error, runId, settlement, remedy, refusal }: Failed, replay: string): Answer {

@@ -16,7 +16,7 @@ import {
 import { isPaidBy, type Offer } from "../quotes/offer.ts";
 import { isSameWallet, requirementsPaying } from "../quotes/payment-requirements.ts";
 import { isHeldSecret, type QuotedId, type QuoteIds, unquotedId } from "../quotes/quote-id.ts";
-import { refusalOfSignIn } from "../sign-in-with-x.ts";
+import { howToShowWallet, refusalOfSignIn, type SignInRequest } from "../sign-in-with-x.ts";
 import type { PaidCall } from "./paid-call.ts";
 import { type Asked, type Presented, type Refused, refusalOf, type Unknown, type Work } from "./redemption.ts";
 
@@ -159,16 +159,22 @@ export type Holder = Pick<Work, "isHolder" | "isWalletShown">;
 /** Undefined for a presenter who shows the payer's wallet; else the refusal, which says how to. */
 export async function refusalWithoutWallet(
   context: Needs,
-  { presented, id }: Pick<Asked, "id" | "presented">,
+  asked: Pick<Asked, "id" | "presented">,
   payer: string | null,
 ): Promise<Refused | undefined> {
-  const { offer, bodyDigest, signIn: shown } = presented;
-  const { url, accountId } = offer;
-  const signIn = { url, network: id.network, paymentKey: id.key, bodyDigest, accountId };
+  const shown = asked.presented.signIn;
+  const signIn = signInRequestFor(asked);
   const refused = { outcome: "refused", reason: "wallet_proof_required", signIn } as const;
   if (shown === undefined || payer === null) return { ...refused, message: signInAdvice };
   const problem = await refusalOfSignIn(context, shown, signIn, payer);
   return problem === undefined ? undefined : { ...refused, reason: "invalid_wallet_proof", message: problem };
+}
+
+/** What the payer's wallet is to sign for this payment and this input. */
+export function signInRequestFor({ id, presented }: Pick<Asked, "id" | "presented">): SignInRequest {
+  const { offer, bodyDigest } = presented;
+  const { url, accountId } = offer;
+  return { url, network: id.network, paymentKey: id.key, bodyDigest, accountId };
 }
 
 /**
@@ -253,5 +259,4 @@ const notForThis: Refused = {
 
 const signInAdvice =
   "A settled payment is public, so presenting it does not show that it is yours. Send the quote it was settled for with it " +
-  "(`accepted`, whole), or sign what `extensions.sign-in-with-x` says with the wallet that paid, and post it in the " +
-  'SIGN-IN-WITH-X header (to a tool, in `_meta["x402/sign-in-with-x"]`) beside the same payment. Do not pay anew.';
+  `(\`accepted\`, whole), or ${howToShowWallet} Do not pay anew.`;

@@ -72,7 +72,7 @@ export function delivered(work: Work, call: Progress, leased?: Delivered["leased
 }
 
 /** A payment that bought its result, with the settlement as a facilitator tells it again. */
-export function spent(work: Work, call: Progress, why: Pick<Spent, "message" | "advice">): Spent {
+export function spent(work: Work, call: Progress, why: Pick<Spent, "message" | "advice" | "signIn">): Spent {
   const settlement = { ...settlementOf(work, call), success: false, errorReason: "already_settled" };
   return { outcome: "spent", ...why, settlement };
 }

@@ -11,7 +11,8 @@ import { releaseSpeculative } from "../facilitator/speculative-verification.ts";
 import { facilitatorRequest, type PaidCallId, type PaymentPayload, paidIn } from "../payment-payload.ts";
 import { payloadProblem } from "../proof-shape.ts";
 import { isPaying, requirementsFor, requirementsPaying } from "../quotes/payment-requirements.ts";
-import { claimSettled, holderOf, namedRequirements } from "./authority.ts";
+import { howToShowWallet } from "../sign-in-with-x.ts";
+import { claimSettled, holderOf, namedRequirements, signInRequestFor } from "./authority.ts";
 import { asBought } from "./bought-input.ts";
 import { agentIn } from "./carry-out.ts";
 import { effectKeyOf, type LeasedCall, type PaidCall } from "./paid-call.ts";
@@ -204,12 +205,14 @@ async function replay(context: RedeemNeeds, posted: Asked, first: PaidCall): Pro
   const holder = other ?? (await holderOf(context, asked, first));
   if ("outcome" in holder) return holder;
   // The requirements it was first used under.
-  const work: Work = { ...asked, ...holder, requirements: first.requirements };
+  const work: ReplayedWork = { ...asked, ...holder, requirements: first.requirements };
   if (!isSame) return replayWithOtherInput(context, work, first);
   return replayWithSameInput(context, work, first);
 }
 
-async function replayWithSameInput(context: RedeemNeeds, work: Work, first: PaidCall): Promise<Next> {
+type ReplayedWork = Work & Pick<Asked, "presented">;
+
+async function replayWithSameInput(context: RedeemNeeds, work: ReplayedWork, first: PaidCall): Promise<Next> {
   const deadline = Date.now() + imageRunMs;
   let call: PaidCall | undefined = first;
   let waiting: ReturnType<WaitingPosts["enter"]>;
@@ -253,15 +256,18 @@ async function replayWithOtherInput(context: RedeemNeeds, work: Work, call: Paid
  * The answer about a call whose result needs nothing more: one that was delivered is for those presenters, too, who had asked
  * before; one that was not is kept for its holder, and any presenter who knows the input may have a copy for `copiesForHours` (store.ts).
  */
-function ending(work: Work, { deliveredAt, output, transaction, isRecent, ...call }: PaidCall): Redemption | undefined {
+function ending(
+  work: ReplayedWork,
+  { deliveredAt, output, transaction, isRecent, ...call }: PaidCall,
+): Redemption | undefined {
   const progress = { ...call, output, transaction };
   const copy = () => delivered(work, progress);
   if (deliveredAt !== null) {
-    const isWaiting = work.presented && deliveredAt > work.presented.receivedAt;
+    const isWaiting = deliveredAt > work.presented.receivedAt;
     return isWaiting ? copy() : spent(work, progress, resultDelivered);
   }
   if (work.isHolder || output === null || transaction === null) return undefined;
-  return isRecent ? copy() : spent(work, progress, resultNotKept);
+  return isRecent ? copy() : spent(work, progress, { ...resultForWallet, signIn: signInRequestFor(work) });
 }
 
 const usedForAnother: Refused = {
@@ -274,7 +280,7 @@ const resultDelivered = {
   advice:
     "Do not pay anew for this call: the answer that was delivered is what it bought. Another payment buys another run.",
 };
-const resultNotKept = {
+const resultForWallet = {
   message: "This payment has been used: its result is kept for the presenter who shows the wallet that paid.",
-  advice: "Do not pay anew for this call: send the quote that it was settled for with the payment (`accepted`, whole).",
+  advice: `Do not pay anew for this call: ${howToShowWallet}`,
 };

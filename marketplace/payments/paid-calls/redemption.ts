@@ -102,6 +102,8 @@ export interface Spent {
   readonly message: string;
   readonly advice: string;
   readonly settlement: SettleResponse;
+  /** A presenter who shows the payer's wallet is given it. */
+  readonly signIn?: SignInRequest;
 }
 
 /** The agent failed. With a settlement the payment is charged, and good for another try. */
