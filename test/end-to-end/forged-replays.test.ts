@@ -3,7 +3,7 @@ import { describe, expect } from "vitest";
 import { paidTest } from "../support/fixtures.ts";
 import { type HederaTerms, signHederaTransfer } from "../support/hedera-payments.ts";
 import type { PaidMarket } from "../support/paid-market.ts";
-import { bareProof, type PaidAnswer, type Proof, payQuote, post } from "../support/pay-call.ts";
+import { bareProof, type PaidAnswer, type Proof, payQuote, post, settleFirst } from "../support/pay-call.ts";
 
 const test = paidTest({ env: { LIMIT_FAILED_PROOFS_PER_ADDRESS: "100000" } });
 
@@ -138,4 +138,25 @@ test("a payment in another encoding of its signature is the same payment", async
     const encoded = { ...proof, payload: { ...rest, signature: one } };
     expect(await presentV1(paid, encoded)).toMatchObject({ status: 200, body: { run_id: first.body.run_id } });
   }
+});
+
+test("a stranger's good transfer under the id of a settled payment is not that payment, though the facilitator lost its record", async ({
+  paid,
+}) => {
+  const proof = await settledV1(paid, "hedera");
+  const first = await presentV1(paid, proof);
+  expect(first.status).toBe(200);
+  const { transaction } = proof.payload as { transaction: string };
+  const { transactionId } = Transaction.fromBytes(Buffer.from(transaction, "base64"));
+  const { platform } = paid.ledger.accounts;
+  const quote = await post(paid.url, { body: input });
+  await settleFirst(paid, await payQuote(paid, "hedera", quote, { terms: { payTo: platform.accountId } }));
+  const theirs = { ...proof, payload: await signHederaTransfer(platform, proof.accepted, transactionId!) };
+  await paid.facilitator.context.db.query("delete from payments where transaction_id = $1", [`${transactionId}`]);
+  const before = runs(paid);
+  const answer = await presentV1(paid, theirs);
+  expect(answer).toMatchObject({ status: 503, body: { error: expect.stringContaining("same one") } });
+  expect(Number(answer.headers.get("retry-after"))).toBeGreaterThan(0);
+  expect(runs(paid)).toBe(before);
+  expect(await presentV1(paid, proof)).toMatchObject({ status: 200, body: { run_id: first.body.run_id } });
 });

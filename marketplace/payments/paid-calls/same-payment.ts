@@ -12,7 +12,7 @@ import { type Asked, isSettled, type Refused, refusedBy, unreachable } from "./r
 export async function judgePayload(
   context: ClaimNeeds,
   asked: Asked,
-  { payloadDigest, payer, requirements }: PaidCall,
+  { payloadDigest, payer, requirements, transaction }: PaidCall,
 ): Promise<Holder | Refused | undefined> {
   const { payload, payment, presented, holdIds } = asked;
   if (payloadDigest?.equals(payment.digest)) return undefined;
@@ -21,7 +21,9 @@ export async function judgePayload(
   }
   const { facilitator } = context;
   const verdict = await facilitator.verify(facilitatorRequest(payload, requirements));
-  if (!verdict) throw unreachable(facilitator);
-  if (verdict.holdId !== undefined) holdIds.push(verdict.holdId);
+  if (verdict?.holdId !== undefined) holdIds.push(verdict.holdId);
+  // One that would settle now is not the one that did: the facilitator has lost its record, and finds it again.
+  const isLost = verdict?.isValid && transaction !== null;
+  if (!verdict || isLost) throw unreachable(facilitator);
   return verdict.isValid || isSettled(verdict) ? undefined : refusedBy(verdict);
 }
