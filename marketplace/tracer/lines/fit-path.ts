@@ -2,6 +2,7 @@ import { fitOpenChain, fitClosed as fitOutline } from "../curves/fit-curve.ts";
 import { lengthOf } from "../curves/length.ts";
 import { Points } from "../curves/points.ts";
 import type { Outline, Shape } from "../drawing.ts";
+import { linesAndArcs, type Stretch } from "./lines-and-arcs.ts";
 import { arcThrough, areNear, type Circle, middleOf, ontoCircle } from "./round.ts";
 import { crossing, distanceTo, lineThrough, onto, type Place, type StraightLine } from "./straight-line.ts";
 import { type Straights, straightsThrough } from "./straights.ts";
@@ -114,7 +115,27 @@ function outlineOf(pieces: readonly Piece[], places: readonly Place[], open: boo
 
 function fitChain(points: readonly Place[], width: number): Fitted {
   const reach = Math.max(5, 1.6 * width);
-  return fitted(points, { turns: turnsOf(points, reach), first: 0, reach, width }, 0);
+  const found = fitted(points, { turns: turnsOf(points, reach), first: 0, reach, width }, 0);
+  if (found.cost <= plainCost || width < roundedMin) return found;
+  const stretches = linesAndArcs(points, width, missMax);
+  const rounded = stretches && ofStretches(points, stretches, reach);
+  return rounded && rounded.cost < found.cost ? rounded : found;
+}
+
+/** What costs no more is plain enough: a line, an arc, or a corner. */
+const plainCost = 5;
+/** Bends of wider strokes are hardly larger than they are wide, and pass for corners. */
+const roundedMin = 3.5;
+
+function ofStretches(points: readonly Place[], stretches: readonly Stretch[], reach: number): Fitted {
+  const pieces = stretches.map(
+    ({ from, to, line, circle }): Piece =>
+      circle ? { kind: "arc", circle, points: points.slice(from, to) } : { kind: "line", line: line as StraightLine },
+  );
+  const joints = stretches
+    .slice(1)
+    .map(({ from }, i) => jointOf(points[from - 1], points[from], pieces[i], pieces[i + 1], reach));
+  return { pieces, joints, cost: stretches.reduce((sum, { circle }) => sum + (circle ? 4 : 2), 0) };
 }
 
 /** How the whole line turns, from which of its points on it is asked, and how wide it is. */

@@ -39,7 +39,8 @@ export function sampleBranch({ pixels, closed }: Branch, picture: Measured, expe
   let [lastX, lastY] = [Number.NaN, Number.NaN];
   for (let i = every >> 1; i < n; i += every) {
     const [a, b] = [at(i - reach), at(i + reach)];
-    if (expected >= normalMin && bends(a, pixels[i], b, stride)) {
+    const isInner = closed || (i >= reach && i + reach < n);
+    if (expected >= normalMin && isInner && bends(a, pixels[i], b, stride)) {
       const sample = sampleNormal(pixels[i], a, b, picture, expected * 3 + 4);
       if (sample) samples.push(sample);
       continue;

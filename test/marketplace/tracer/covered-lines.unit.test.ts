@@ -59,6 +59,21 @@ describe("a line is one, however it lies and whatever lies over it", () => {
     expect(found(circle + axis).filter(({ shape }) => shape.kind === "circle")).toHaveLength(1);
   });
 
+  test("a cross within a frame stays where it is", () => {
+    const frame = `<path d="M150 60L230 140L150 220L70 140z" fill="none" stroke="#1f2937" stroke-width="5" stroke-linejoin="round"/>`;
+    const cross = `<path d="M150 110V170M120 140H180" stroke="#1f2937" stroke-width="5" stroke-linecap="round"/>`;
+    const lines = found(frame + cross).filter(({ shape }) => shape.kind === "line");
+    expect(lines).toHaveLength(2);
+  });
+
+  test("a wide line with round bends is lines and arcs", () => {
+    const bend = `<path d="M60 220V110A14 14 0 0 1 74 96H200A14 14 0 0 1 214 110V180" fill="none" stroke="#1f2937" stroke-width="5"/>`;
+    const [line, ...more] = found(bend);
+    expect(more).toHaveLength(0);
+    const kinds = line!.shape.kind === "path" ? line!.shape.outlines.flatMap((outline) => outline.kinds) : [];
+    expect(kinds).toEqual([1, 2, 1, 2, 1]);
+  });
+
   test("bars that a curve crosses, on an axis, are rectangles", () => {
     const bars = [60, 130, 200, 270].map(
       (x, i) => `<rect x="${x}" y="${100 + i * 25}" width="40" height="${160 - i * 25}" fill="#2f6fde"/>`,
