@@ -149,7 +149,6 @@ function reportExtensions({ config }: Needs, response: Response, body: unknown, 
 
 /** A success whose caller hung up before it was written can still be fetched by the caller's one retry. */
 async function sendSettled(response: Response, { response: body, undelivered }: Settled): Promise<void> {
-  // `response.socket` is not there while an earlier answer of the same connection is still to be written.
   if (undelivered && response.req.socket.destroyed) return undelivered();
   response.json(body);
 }

@@ -15,6 +15,7 @@ import { ApiError } from "./errors.ts";
 import { type HttpLimits, usualHttpLimits } from "./http-limits.ts";
 import { Leaving } from "./leaving.ts";
 import type { Log } from "./log.ts";
+import { Pipelining } from "./pipelining.ts";
 import { isDatabaseAway } from "./postgres.ts";
 import type { Running } from "./process.ts";
 import { endUnreadAnswers } from "./unread-answers.ts";
@@ -108,22 +109,29 @@ export interface ErrorPage {
 
 /** Listens on `host:port` (0 = any free port). */
 export async function listen(app: Express, options: { host: string; port: number }): Promise<Listening> {
-  const server = createServer({ ...messagesOf(app), ...timeouts });
+  // Node would answer a request without a Host itself, uncounted.
+  const server = createServer({ ...messagesOf(app), ...timeouts, requireHostHeader: false });
   const isProxy = app.get("trust proxy fn") as (address: string, hop: number) => boolean;
   const { connectionsPerAddress, unreadSeconds } = app.locals.httpLimits as HttpLimits;
-  const { admits, answering } = limitConnections(server, connectionsPerAddress, (address) => isProxy(address, 0));
+  const pipelining = new Pipelining(server);
+  limitConnections(server, connectionsPerAddress, {
+    isProxy: (address) => isProxy(address, 0),
+    isIdle: (socket) => pipelining.isIdle(socket),
+  });
   endUnreadAnswers(server, unreadSeconds);
-  const leaving = new Leaving(server, answering);
+  const leaving = new Leaving(server, pipelining.exchanges);
   app.locals.leaving = leaving;
   server.on("request", (request, response) => {
-    if (!admits(request, response)) return;
-    leaving.note(response);
-    if (hasOneHost(request)) app(request, response);
-    else refuseHosts(response);
+    pipelining.take(response, () => {
+      leaving.note(response);
+      const refusal = hostRefusal(request);
+      if (refusal === undefined) app(request, response);
+      else refuseHosts(response, refusal);
+    });
   });
   // Node would answer these itself, uncounted.
-  server.on("checkExpectation", (request, response) => {
-    if (admits(request, response)) response.writeHead(417).end();
+  server.on("checkExpectation", (_request, response) => {
+    pipelining.take(response, () => response.writeHead(417).end());
   });
   await new Promise<void>((resolve, reject) => {
     server.once("error", (error: NodeJS.ErrnoException) => reject(describeListenError(error, options)));
@@ -154,20 +162,21 @@ const timeouts = {
   keepAliveTimeout: 65_000,
 };
 
-/** Of two hosts a proxy may have gone by one and we by the other (RFC 9112 §3.2: 400). */
-function hasOneHost({ rawHeaders }: IncomingMessage): boolean {
+/** Of two hosts a proxy may have gone by one and we by the other (RFC 9112 §3.2: 400). HTTP/1.0 needs none. */
+function hostRefusal({ rawHeaders, httpVersion }: IncomingMessage): string | undefined {
   let hosts = 0;
   for (let at = 0; at < rawHeaders.length; at += 2) {
     if (rawHeaders[at]?.length === 4 && rawHeaders[at]?.toLowerCase() === "host") hosts += 1;
   }
-  return hosts < 2;
+  if (hosts > 1) return severalHosts;
+  return hosts === 0 && httpVersion === "1.1" ? "The request has no Host header." : undefined;
 }
 
 export const severalHosts = "The request has more than one Host header.";
 
-function refuseHosts(response: ServerResponse): void {
+function refuseHosts(response: ServerResponse, error: string): void {
   const headers = { "content-type": "application/json; charset=utf-8", connection: "close" };
-  response.writeHead(400, headers).end(JSON.stringify({ error: severalHosts }));
+  response.writeHead(400, headers).end(JSON.stringify({ error }));
 }
 
 /** A large part of the body is still to come, and no handler will read it. */

@@ -2,6 +2,7 @@ import type { Server, ServerResponse } from "node:http";
 import { Server as NetServer, type Socket } from "node:net";
 import { z } from "zod";
 import type { EnvReader } from "./env.ts";
+import type { Pipelining } from "./pipelining.ts";
 
 /** How long a copy that is told to stop goes on to answer requests, until balancers have noticed. */
 export function readDrainMs(env: EnvReader): number {
@@ -19,13 +20,12 @@ export const leavingShape = z
  */
 export class Leaving {
   readonly #server: Server;
-  /** The responses of each connection that are not over. */
-  readonly #answering: ReadonlyMap<Socket, readonly ServerResponse[]>;
+  readonly #exchanges: Pipelining["exchanges"];
   #begun = false;
 
-  constructor(server: Server, answering: ReadonlyMap<Socket, readonly ServerResponse[]>) {
+  constructor(server: Server, exchanges: Pipelining["exchanges"]) {
     this.#server = server;
-    this.#answering = answering;
+    this.#exchanges = exchanges;
   }
 
   get begun(): boolean {
@@ -34,7 +34,7 @@ export class Leaving {
 
   begin(): void {
     this.#begun = true;
-    for (const responses of this.#answering.values()) for (const response of responses) this.note(response);
+    for (const exchanges of this.#exchanges.values()) for (const { response } of exchanges) this.note(response);
   }
 
   /** To be called with each response before anything of it is written. */
@@ -52,8 +52,8 @@ export class Leaving {
     const closeIdle = () => {
       const before = idle;
       idle = new Map();
-      for (const [socket, responses] of this.#answering) {
-        if (responses.length > 0) continue;
+      for (const [socket, exchanges] of this.#exchanges) {
+        if (exchanges.length > 0) continue;
         if (before.get(socket) === socket.bytesRead) socket.destroy();
         else idle.set(socket, socket.bytesRead);
       }

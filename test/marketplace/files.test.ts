@@ -147,16 +147,19 @@ test("an address may have so many files on their way, and each is closed when it
     expect(headers.get("retry-after")).toBe("5");
     return status;
   };
-  const socket = connect(files.port, "127.0.0.1");
-  socket.write(ask("192.0.2.1").repeat(4));
+  const sockets: Socket[] = [];
+  const begin = (from: string) => {
+    const socket = connect(files.port, "127.0.0.1");
+    socket.write(ask(from));
+    sockets.push(socket);
+  };
+  for (let one = 0; one < 4; one += 1) begin("192.0.2.1");
   await expect.poll(() => opened.length).toBe(4);
   expect(await status("192.0.2.1")).toBe(429);
-  const other = connect(files.port, "127.0.0.1");
-  other.write(ask("192.0.2.2").repeat(2));
+  for (let one = 0; one < 2; one += 1) begin("192.0.2.2");
   await expect.poll(() => opened.length).toBe(6);
   expect(await status("192.0.2.2")).toBe(503);
-  socket.destroy();
-  other.destroy();
+  for (const socket of sockets) socket.destroy();
   await expect.poll(() => opened.map(({ destroyed }) => destroyed)).toEqual(Array(6).fill(true));
   const again = connect(files.port, "127.0.0.1");
   again.write(ask("192.0.2.1"));

@@ -1,4 +1,6 @@
+import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { once } from "node:events";
+import type { IncomingMessage } from "node:http";
 import { connect, type Socket } from "node:net";
 import { test as base, expect, vi } from "vitest";
 import { BodyBudget } from "../../shared/body-budget.ts";
@@ -41,7 +43,10 @@ async function serve(
     waiting += 1;
     onceClosed(response, () => (waiting -= 1));
   });
-  app.get("/large", (_request, response) => void response.end(Buffer.alloc(30_000_000)));
+  app.get("/large", (_request, response) => {
+    asked += 1;
+    response.end(Buffer.alloc(30_000_000));
+  });
   app.post("/kept", jsonBody({ bytesMax: 2_000_000 }), async (_request, response) => {
     await finished;
     response.json({});
@@ -303,28 +308,27 @@ test("uploads that fill the memory for bodies and drip are given up for those wh
   expect(dripping.map(({ heard }) => heard().slice(0, 12))).toContain("HTTP/1.1 408");
 });
 
-test("a body behind another request gives its memory back when its client hangs up", async ({ start, say }) => {
-  const { service } = await start({ bodyBytes: 4_000_000 }, { trustProxy: "loopback" });
+test("a body behind another request takes no memory before its turn", async ({ start, say }) => {
+  const { service, finish, asked } = await start({ bodyBytes: 4_000_000 }, { trustProxy: "loopback" });
   // The oldest would be let through whatever is counted.
   const oldest = await say(service, `${upload(1_900_000, "192.0.2.9")}"${"x".repeat(100_000)}`);
-  for (let one = 0; one < 2; one += 1) {
-    const { socket } = await say(service, "GET /late HTTP/1.1\r\nHost: x\r\n\r\n");
-    socket.write(`${upload(1_900_000)}"${"x".repeat(1_700_000)}`);
-    await pause(300);
-    socket.destroy();
-    await pause(50);
-  }
-  await eventually(async () => expect(await said(service, 1_500_000)).toBe(200));
+  const late = "GET /late HTTP/1.1\r\nHost: x\r\n\r\n";
+  const { heard } = await say(service, `${late}${upload(1_900_000)}"${"x".repeat(1_899_998)}"`);
+  await eventually(() => expect(asked()).toBe(1));
+  expect(await said(service, 1_500_000)).toBe(200);
+  finish();
+  await eventually(() => expect(heard()).toMatch(/200 OK.*200 OK.*{"length":1899998}/s));
   oldest.socket.destroy();
 });
 
-test("each response of a connection that ends is over, whether its turn had come or not", async ({ start, say }) => {
+test("what a connection asks for while it is being answered is not begun once it has ended", async ({ start, say }) => {
   const { service } = await start();
   const waiting = async () => (await (await fetch(`${service.url}/waiting`)).json()) as object;
   const { socket } = await say(service, "GET /never HTTP/1.1\r\nHost: x\r\n\r\n".repeat(5));
-  await eventually(async () => expect(await waiting()).toEqual({ waiting: 5 }));
+  await eventually(async () => expect(await waiting()).toEqual({ waiting: 1 }));
   socket.destroy();
   await eventually(async () => expect(await waiting()).toEqual({ waiting: 0 }));
+  expect(await waiting()).toEqual({ waiting: 0 });
 });
 
 test("a server that leaves answers everybody, and asks each client to come back by another connection", async ({
@@ -383,30 +387,74 @@ test("a client that is just using an idle connection when its server closes is a
   await stopped;
 });
 
-test("eight requests of a connection may wait for their answers; one more ends it", async ({ start, say }) => {
+test("eight requests of a connection may wait for their answers, which come in order; one more ends it", async ({
+  start,
+  say,
+}) => {
   const { service, finish, asked } = await start();
   const late = "GET /late HTTP/1.1\r\nHost: x\r\n\r\n";
-  const eight = await say(service, late.repeat(8));
-  await eventually(() => expect(asked()).toBe(8));
+  const health = "GET /health HTTP/1.1\r\nHost: x\r\n\r\n";
+  const waiting = "GET /waiting HTTP/1.1\r\nHost: x\r\n\r\n";
+  const eight = await say(service, late + (waiting + health).repeat(3) + waiting);
+  await eventually(() => expect(asked()).toBe(1));
   const nine = await say(service, late.repeat(9));
-  await once(nine.socket, "close");
+  await eventually(() => expect(nine.socket.closed).toBe(true));
   finish();
   await eventually(() => expect(eight.heard().match(/HTTP\/1\.1 200 /g)).toHaveLength(8));
+  const bodies = ["{}", '{"waiting":0}'];
+  expect(eight.heard().match(/\{.*?\}/g)).toEqual([...bodies, ...bodies, ...bodies, ...bodies]);
   // Answered, they count no more.
-  eight.socket.write("GET /health HTTP/1.1\r\nHost: x\r\n\r\n".repeat(8));
+  eight.socket.write(health.repeat(8));
   await eventually(() => expect(eight.heard().match(/HTTP\/1\.1 200 /g)).toHaveLength(16));
   expect(nine.heard()).toBe("");
 });
 
+test("a client that takes no answer has one made for it, whatever else it asks for", async ({ start, open }) => {
+  const { service, asked } = await start();
+  const unread = open(service).pause();
+  unread.write("GET /large HTTP/1.1\r\nHost: x\r\n\r\n".repeat(3));
+  await eventually(() => expect(asked()).toBe(1));
+  for (let turn = 0; turn < 20; turn += 1) await fetch(`${service.url}/health`);
+  expect(asked()).toBe(1);
+  unread.resume();
+  await eventually(() => expect(unread.bytesRead).toBeGreaterThan(3 * 30_000_000));
+});
+
+test("a request without a Host header is refused and its connection closed, unless it is of HTTP/1.0", async ({
+  start,
+  say,
+}) => {
+  const { service } = await start();
+  const { socket, heard } = await say(service, "GET /health HTTP/1.1\r\n\r\n");
+  await once(socket, "close");
+  expect(heard()).toMatch(/^HTTP\/1\.1 400 .*connection: close.*no Host/is);
+  const old = await say(service, "GET /health HTTP/1.0\r\n\r\n");
+  await once(old.socket, "close");
+  expect(old.heard()).toMatch(/^HTTP\/1\.1 200 /);
+});
+
 alone.for<[string, string]>([
   ["asks back to back", "GET /health HTTP/1.1\r\nHost: x\r\n\r\n"],
+  ["names no host", "GET / HTTP/1.1\r\n\r\n"],
   ["expects what there is not", "GET /health HTTP/1.1\r\nHost: x\r\nExpect: more\r\n\r\n"],
-])("a connection that %s is ended, and others are answered meanwhile", async ([_name, one], { start, say }) => {
-  const { service } = await start();
-  for (let round = 0; round < 10; round += 1) {
-    const { socket } = await say(service, one.repeat(20_000));
-    const health = await fetch(`${service.url}/health`);
-    expect(health.status).toBe(200);
-    if (!socket.destroyed) await once(socket, "close");
-  }
-});
+])(
+  "of a connection that %s nine requests are read at most, and others are answered meanwhile",
+  async ([_name, one], { start, say, onTestFinished }) => {
+    const { service } = await start();
+    const read = new Map<number | undefined, number>();
+    const count = (message: unknown) => {
+      const { remotePort } = (message as { request: IncomingMessage }).request.socket;
+      read.set(remotePort, (read.get(remotePort) ?? 0) + 1);
+    };
+    subscribe("http.server.request.start", count);
+    onTestFinished(() => void unsubscribe("http.server.request.start", count));
+    for (let round = 0; round < 10; round += 1) {
+      const { socket } = await say(service, one.repeat(20_000));
+      const { localPort } = socket;
+      const health = await fetch(`${service.url}/health`);
+      expect(health.status).toBe(200);
+      await eventually(() => expect(socket.closed).toBe(true));
+      expect(read.get(localPort)).toBe(9);
+    }
+  },
+);

@@ -49,6 +49,10 @@ export const attacks: Readonly<Record<string, (target: Target) => Promise<void>>
     await pause(1_000);
     close(begun);
   },
+  "four hundred connections that ask without end": ({ url }) =>
+    flood(url, 400, "GET /livez HTTP/1.1\r\nHost: x\r\n\r\n".repeat(1_700)),
+  "four hundred connections that ask without end and name no host": ({ url }) =>
+    flood(url, 400, "GET / HTTP/1.1\r\n\r\n".repeat(3_400)),
 };
 
 export interface Target {
@@ -122,6 +126,14 @@ function open(url: string, said: string): Promise<Socket> {
     socket.resume();
     if (said) socket.write(said);
   });
+}
+
+/** The same on many connections at once, of which nothing is read. */
+async function flood(url: string, connections: number, said: string): Promise<void> {
+  const begun = await Promise.all(repeat(connections, () => open(url, "")));
+  for (const socket of begun) socket.pause().write(said);
+  await pause(4_000);
+  close(begun);
 }
 
 function close(sockets: readonly Socket[]): void {

@@ -1,0 +1,66 @@
+import type { Server, ServerResponse } from "node:http";
+import type { Socket } from "node:net";
+
+/** Requests of one connection that may wait for their answers. No browser or proxy in use sends more than one. */
+const pipelinedMax = 8;
+
+/** A request that is being answered, or waits until those before it have been. */
+export interface Exchange {
+  readonly response: ServerResponse;
+  readonly begin: () => void;
+}
+
+/**
+ * Begins the requests of each connection one after another, the next when the answer to the one before has been sent: a
+ * client that asks without reading has one answer made for it. One that asks without end loses its connection.
+ */
+export class Pipelining {
+  readonly #exchanges = new Map<Socket, Exchange[]>();
+
+  constructor(server: Server) {
+    server.on("connection", (socket: Socket) => {
+      this.#exchanges.set(socket, []);
+      socket.once("close", () => this.#exchanges.delete(socket));
+    });
+  }
+
+  /** What is not over of each connection, in the order of the requests. */
+  get exchanges(): ReadonlyMap<Socket, readonly Exchange[]> {
+    return this.#exchanges;
+  }
+
+  /** Whether the connection has no whole request that is to be answered. */
+  isIdle(socket: Socket): boolean {
+    return this.#exchanges.get(socket)?.at(-1)?.response.req.complete !== true;
+  }
+
+  /** To be called with each request that Node hands over. `begin` may never be called: the connection can end before. */
+  take(response: ServerResponse, begin: () => void): void {
+    const { socket } = response.req;
+    const exchanges = this.#exchanges.get(socket);
+    if (!exchanges || socket.destroyed || exchanges.length >= pipelinedMax) {
+      cutOff(socket);
+      return;
+    }
+    exchanges.push({ response, begin });
+    response.once("close", () => {
+      exchanges.shift();
+      const [next] = exchanges;
+      // Node gives the connection to the next response, unless the one before was to be its last.
+      if (next?.response.socket && !socket.destroyed) next.begin();
+    });
+    if (exchanges.length === 1) begin();
+  }
+}
+
+/**
+ * Ends a connection together with the parsing of what was read of it. Node would go on to make a request and a response of
+ * each that is in there, thousands in one turn of the event loop; it offers no public way to have it stop.
+ */
+function cutOff(socket: Socket & { parser?: { onIncoming: () => number } | null }): void {
+  if (socket.parser) socket.parser.onIncoming = () => parseError;
+  socket.destroy();
+}
+
+/** What is neither "a body follows" (0), "none follows" (1) nor "an upgrade" (2) ends the parsing. */
+const parseError = -1;
