@@ -1,8 +1,9 @@
 import { z } from "zod";
 import { durabilityExample } from "../shared/durability.ts";
-import { jsonAnswer } from "../shared/endpoint.ts";
+import { jsonAnswer, notModified } from "../shared/endpoint.ts";
 import { isLeaving, noStore } from "../shared/http.ts";
 import type { JobRecord } from "../shared/job-record.ts";
+import { KeptText } from "../shared/kept-text.ts";
 import { securityTxtEndpoint } from "../shared/security-contact.ts";
 import type { Config } from "./config.ts";
 import { type HealthNeeds, health, healthShape, livezShape, readiness, readyzShape } from "./health.ts";
@@ -184,7 +185,7 @@ function metricsEndpoint(context: Needs): Endpoint {
 }
 
 function openApiEndpoint(all: () => readonly Endpoint[]): Endpoint {
-  let document: object | undefined;
+  let document: KeptText | undefined;
   return {
     method: "get",
     path: "/openapi.json",
@@ -194,10 +195,10 @@ function openApiEndpoint(all: () => readonly Endpoint[]): Endpoint {
     description:
       "Answers the OpenAPI 3.1 description of every endpoint, from the declarations by which they are served.",
     access: "reads",
-    answers: { 200: jsonAnswer(z.looseObject({ openapi: z.string() }), { openapi: "3.1.0" }) },
-    handler: (_request, response) => {
-      document ??= facilitatorDocument(all());
-      response.json(document);
+    answers: { 200: jsonAnswer(z.looseObject({ openapi: z.string() }), { openapi: "3.1.0" }), ...notModified },
+    handler: (request, response) => {
+      document ??= new KeptText(JSON.stringify(facilitatorDocument(all())));
+      return document.send(request, response, "application/json");
     },
   };
 }

@@ -29,9 +29,17 @@ function sendText(request: Request, response: Response, type: string, text: stri
   else response.type(type).send(text);
 }
 
-/** Names the text by an ETag, and tells whether the caller has it. It is a weak one: the same text is sent in several encodings. */
+/** Names the text by an ETag, and tells whether the caller has it. */
 export function isUnchanged(request: Request, response: Response, text: string): boolean {
-  const tag = `"${createHash("sha256").update(text).digest("base64url").slice(0, 22)}"`;
+  return isTagged(request, response, tagOf(text));
+}
+
+export function tagOf(text: string): string {
+  return `"${createHash("sha256").update(text).digest("base64url").slice(0, 22)}"`;
+}
+
+/** Names what is sent by a weak ETag, since the same text is sent in several encodings, and tells whether the caller has it. */
+export function isTagged(request: Request, response: Response, tag: string): boolean {
   response.setHeader("etag", `W/${tag}`);
   return isKnown(request.headers["if-none-match"], tag);
 }

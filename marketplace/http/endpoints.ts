@@ -3,8 +3,8 @@ import { type Counting, countingOf, countingShape } from "../../shared/counting.
 import { covering } from "../../shared/covering.ts";
 import { type Durability, durabilityExample, durabilityShape } from "../../shared/durability.ts";
 import { jsonAnswer, notModified } from "../../shared/endpoint.ts";
-import { sendTagged } from "../../shared/etag.ts";
 import { isLeaving } from "../../shared/http.ts";
+import { KeptText } from "../../shared/kept-text.ts";
 import { leavingShape } from "../../shared/leaving.ts";
 import type { Database } from "../../shared/postgres.ts";
 import { type ReadsNow, readsShape } from "../../shared/reads.ts";
@@ -142,7 +142,7 @@ function readinessEndpoint(db: Database): Endpoint {
 
 /** The same at both addresses: below the version for clients that keep to it, at the root where crawlers look. */
 function openApiEndpoints(publicUrl: string, all: () => readonly Endpoint[]): Endpoint[] {
-  let document: object | undefined;
+  let document: KeptText | undefined;
   const common = {
     method: "get",
     tag: "Service",
@@ -152,8 +152,9 @@ function openApiEndpoints(publicUrl: string, all: () => readonly Endpoint[]): En
     access: "public",
     answers: { 200: jsonAnswer(openApiShape, { openapi: "3.1.0" }), ...notModified },
     handler: (request, response) => {
-      document ??= marketplaceDocument(all(), publicUrl);
-      sendTagged(request, response, document);
+      document ??= new KeptText(JSON.stringify(marketplaceDocument(all(), publicUrl)));
+      response.setHeader("cache-control", "private, no-cache");
+      return document.send(request, response, "application/json");
     },
   } as const satisfies Partial<Endpoint>;
   return [

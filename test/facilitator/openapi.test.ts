@@ -1,6 +1,6 @@
 import { connect, type Socket } from "node:net";
 import type { Express } from "express";
-import { expect } from "vitest";
+import { expect, vi } from "vitest";
 import { createServer } from "../../facilitator/server.ts";
 import { connect as connectTo } from "../../shared/postgres.ts";
 import { Link } from "../drills/link.ts";
@@ -59,6 +59,18 @@ test("every kind of answer is as documented: good, refused, malformed, not there
     expect(await statusOf(facilitator.get(path))).toBe(200);
   }
   expect(await statusOf(facilitator.get("/discovery/search?query=x"))).toBe(200);
+});
+
+test("it is written once, and sent compressed, with a tag by which it is not sent again", async ({ facilitator }) => {
+  const get = (headers: Record<string, string>) => fetch(`${facilitator.url}/openapi.json`, { headers });
+  const answer = await get({ "accept-encoding": "br" });
+  expect(answer.headers.get("content-encoding")).toBe("br");
+  const written = vi.spyOn(JSON, "stringify");
+  expect(await (await get({ "accept-encoding": "gzip" })).json()).toEqual(await answer.json());
+  const documents = written.mock.calls.filter(([value]) => value?.openapi !== undefined);
+  written.mockRestore();
+  expect(documents).toEqual([]);
+  expect((await get({ "if-none-match": String(answer.headers.get("etag")) })).status).toBe(304);
 });
 
 test("bodies of both versions satisfy the documented request", async ({ facilitator, setting }) => {

@@ -1,6 +1,6 @@
 import { Ajv2020 } from "ajv/dist/2020.js";
 import request from "supertest";
-import { describe, expect } from "vitest";
+import { describe, expect, vi } from "vitest";
 import { z } from "zod";
 import { connectorIds } from "../../marketplace/connectors/connector.ts";
 import { marketplaceEndpoints } from "../../marketplace/endpoints.ts";
@@ -23,6 +23,28 @@ describe("GET /api/v1/openapi.json", () => {
     const { headers, body } = await request(app).get("/api/v1/openapi.json").expect(200);
     expect(body.openapi).toBe("3.1.0");
     await request(app).get("/api/v1/openapi.json").set("if-none-match", headers.etag!).expect(304);
+  });
+
+  test("and what is made from it are written once, and sent compressed, with a tag by which they are not sent again", async ({
+    app,
+  }) => {
+    const paths = ["/openapi.json", "/api/v1/openapi.json", "/llms.txt", "/llms-full.txt", "/docs/api.md", "/docs.md"];
+    const askedFor = async () => {
+      for (const path of paths) {
+        const { headers } = await request(app).get(path).set("accept-encoding", "gzip").expect(200);
+        expect(headers, path).toMatchObject({
+          "content-encoding": "gzip",
+          vary: expect.stringMatching(/accept-encoding/i),
+        });
+        await request(app).get(path).set("if-none-match", headers.etag!).expect(304);
+      }
+    };
+    await askedFor();
+    const written = vi.spyOn(JSON, "stringify");
+    await askedFor();
+    const documents = written.mock.calls.filter(([value]) => value?.openapi !== undefined);
+    written.mockRestore();
+    expect(documents).toEqual([]);
   });
 
   test("holds schemas that compile, references that lead somewhere and operations told apart", ({ document }) => {

@@ -53,6 +53,8 @@ export const attacks: Readonly<Record<string, (target: Target) => Promise<void>>
     flood(url, 400, "GET /livez HTTP/1.1\r\nHost: x\r\n\r\n".repeat(1_700)),
   "four hundred connections that ask without end and name no host": ({ url }) =>
     flood(url, 400, "GET / HTTP/1.1\r\n\r\n".repeat(3_400)),
+  "two hundred connections that ask for large answers and read none": ({ url }) =>
+    flood(url, 200, "GET /openapi.json HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n".repeat(8)),
 };
 
 export interface Target {

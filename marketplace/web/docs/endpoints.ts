@@ -1,32 +1,37 @@
 import type { Request, Response } from "express";
 import { z } from "zod";
 import { ApiError } from "../../../shared/errors.ts";
-import { sendPublicText } from "../../../shared/etag.ts";
+import { type KeptText, KeptTexts } from "../../../shared/kept-text.ts";
 import type { Operation } from "../../../shared/reference/operations.ts";
 import type { Endpoint } from "../../http/endpoint.ts";
 import { refusals } from "../../http/refusals.ts";
 import { docsPages } from "./chapters.ts";
-import { llmsFullTxt, llmsTxt } from "./llms-txt.ts";
+import { llmsFile, llmsFullFiles, llmsFullTxt, llmsTxt } from "./llms-txt.ts";
 import { operationIndex, operationMarkdown } from "./operation-markdown.ts";
 import { referenceOf } from "./reference.ts";
-import { type DocsFacts, docsMarkdown } from "./texts.ts";
+import { changingIn, type DocsFacts, docsMarkdown } from "./texts.ts";
 
 /** The Markdown twins of the documentation's pages, and the site index for language models. */
 export function docsEndpoints(facts: DocsFacts, all: () => readonly Endpoint[]): Endpoint[] {
   const operations = referenceOf(all, facts.config.publicUrl);
+  const kept = new KeptTexts();
+  const read: ReadText = async (name, files, make) => kept.read(name, make, await changingIn(files, facts));
   return [
-    llmsTxtEndpoint(facts, all),
-    llmsFullTxtEndpoint(facts, all, operations),
-    startEndpoint(facts),
-    pageEndpoint(facts, operations),
-    operationEndpoint(operations),
+    llmsTxtEndpoint(() => read("llms.txt", [llmsFile], () => llmsTxt(facts, all()))),
+    llmsFullTxtEndpoint(() => read("llms-full.txt", llmsFullFiles, () => llmsFullTxt(facts, all(), operations()))),
+    startEndpoint(() => read("docs.md", ["start.md"], () => docsMarkdown(facts, "start.md"))),
+    pageEndpoint(read, facts, operations),
+    operationEndpoint(kept, operations),
   ];
 }
+
+/** The text of that name, which is made of these files: as it was made before, where nothing in it has changed. */
+type ReadText = (name: string, files: readonly string[], make: () => string | Promise<string>) => Promise<KeptText>;
 
 const markdown = { content: ["text/markdown"], example: "# What this is\n" } as const;
 const common = { method: "get", tag: "Service", access: "public" } as const;
 
-function llmsTxtEndpoint(facts: DocsFacts, all: () => readonly Endpoint[]): Endpoint {
+function llmsTxtEndpoint(read: () => Promise<KeptText>): Endpoint {
   return {
     ...common,
     path: "/llms.txt",
@@ -36,15 +41,11 @@ function llmsTxtEndpoint(facts: DocsFacts, all: () => readonly Endpoint[]): Endp
       "Answers in plain text all that is needed to find an agent, run it and pay for it, with a key or without one, and every " +
       "endpoint in one line.",
     answers: { 200: { content: ["text/plain"], example: "# Agent marketplace\n" } },
-    handler: async (request, response) => sendText(request, response, await llmsTxt(facts, all())),
+    handler: async (request, response) => sendText(request, response, await read()),
   };
 }
 
-function llmsFullTxtEndpoint(
-  facts: DocsFacts,
-  all: () => readonly Endpoint[],
-  operations: () => readonly Operation[],
-): Endpoint {
+function llmsFullTxtEndpoint(read: () => Promise<KeptText>): Endpoint {
   return {
     ...common,
     path: "/llms-full.txt",
@@ -53,15 +54,16 @@ function llmsFullTxtEndpoint(
     description:
       "Answers llms.txt, then every page of the documentation, then every operation with its fields and examples.",
     answers: { 200: { content: ["text/plain"], example: "# Agent marketplace\n" } },
-    handler: async (request, response) => sendText(request, response, await llmsFullTxt(facts, all(), operations())),
+    handler: async (request, response) => sendText(request, response, await read()),
   };
 }
 
-function sendText(request: Request, response: Response, text: string): void {
-  sendPublicText(request, response, { type: "text/plain", text, seconds: 3_600 });
+function sendText(request: Request, response: Response, text: KeptText): Promise<void> {
+  response.setHeader("cache-control", "public, max-age=3600");
+  return text.send(request, response, "text/plain");
 }
 
-function startEndpoint(facts: DocsFacts): Endpoint {
+function startEndpoint(read: () => Promise<KeptText>): Endpoint {
   return {
     ...common,
     path: "/docs.md",
@@ -69,11 +71,11 @@ function startEndpoint(facts: DocsFacts): Endpoint {
     summary: "The documentation's first page as Markdown.",
     description: "Every page of the documentation has such a twin: its address with `.md` behind it.",
     answers: { 200: markdown },
-    handler: async (request, response) => sendMarkdown(request, response, await docsMarkdown(facts, "start.md")),
+    handler: async (request, response) => sendMarkdown(request, response, await read()),
   };
 }
 
-function pageEndpoint(facts: DocsFacts, operations: () => readonly Operation[]): Endpoint {
+function pageEndpoint(read: ReadText, facts: DocsFacts, operations: () => readonly Operation[]): Endpoint {
   return {
     ...common,
     path: "/docs/{page}.md",
@@ -85,13 +87,14 @@ function pageEndpoint(facts: DocsFacts, operations: () => readonly Operation[]):
     handler: async (request: Request, response: Response) => {
       const page = docsPages.find(({ slug }) => slug !== "" && slug === request.params.page);
       if (!page) throw noSuchPage();
-      const text = page.file ? await docsMarkdown(facts, page.file) : operationIndex(operations());
-      sendMarkdown(request, response, text);
+      const { slug, file } = page;
+      const make = () => (file ? docsMarkdown(facts, file) : operationIndex(operations()));
+      return sendMarkdown(request, response, await read(`docs/${slug}.md`, file ? [file] : [], make));
     },
   };
 }
 
-function operationEndpoint(operations: () => readonly Operation[]): Endpoint {
+function operationEndpoint(kept: KeptTexts, operations: () => readonly Operation[]): Endpoint {
   return {
     ...common,
     path: "/docs/api/{operation}.md",
@@ -101,16 +104,18 @@ function operationEndpoint(operations: () => readonly Operation[]): Endpoint {
       "Its parameters, body, answers and a call in several languages, from the declaration by which it is served.",
     pathParameters: { operation: z.string().describe("The operation's id, such as `runAgent`.") },
     answers: { 200: markdown, ...refusals({ 404: "There is no such page of the documentation." }) },
-    handler: (request, response) => {
+    handler: async (request, response) => {
       const operation = operations().find(({ id }) => id === request.params.operation);
       if (!operation) throw noSuchPage();
-      sendMarkdown(request, response, operationMarkdown(operation));
+      const make = () => operationMarkdown(operation);
+      return sendMarkdown(request, response, await kept.read(`docs/api/${operation.id}.md`, make));
     },
   };
 }
 
-function sendMarkdown(request: Request, response: Response, text: string): void {
-  sendPublicText(request, response, { type: "text/markdown", text, seconds: 300 });
+function sendMarkdown(request: Request, response: Response, text: KeptText): Promise<void> {
+  response.setHeader("cache-control", "public, max-age=300");
+  return text.send(request, response, "text/markdown");
 }
 
 function noSuchPage(): ApiError {

@@ -11,10 +11,15 @@ import { fieldCells, tableOf } from "./generated.ts";
 import { operationMarkdown } from "./operation-markdown.ts";
 import { type DocsFacts, docsMarkdown } from "./texts.ts";
 
+/** What the two are written in. */
+export const llmsFile = "../llms.md";
+const pageFiles = docsPages.flatMap(({ file }) => (file === undefined ? [] : [file]));
+export const llmsFullFiles = [llmsFile, ...pageFiles];
+
 /** All that a language model needs that has read nothing else: how to find, run and pay, and every address. */
 export async function llmsTxt(facts: DocsFacts, endpoints: readonly Endpoint[]): Promise<string> {
   const { publicUrl } = facts.config;
-  const text = await docsMarkdown(facts, "../llms.md", {
+  const text = await docsMarkdown(facts, llmsFile, {
     "fields vectorize": () => fieldTable(vectorizeOnCredits),
     "fields generate": () => fieldTable(generateOnCredits),
     "fields drawing": () => fieldTable(svgShape),
@@ -31,7 +36,7 @@ export async function llmsFullTxt(
   endpoints: readonly Endpoint[],
   operations: readonly Operation[],
 ): Promise<string> {
-  const pages = docsPages.flatMap(({ file }) => (file === undefined ? [] : [docsMarkdown(facts, file)]));
+  const pages = pageFiles.map((file) => docsMarkdown(facts, file));
   const parts = [await llmsTxt(facts, endpoints), ...(await Promise.all(pages)), ...operations.map(operationMarkdown)];
   return parts.map((part) => part.trim()).join("\n\n---\n\n");
 }

@@ -49,6 +49,12 @@ export async function docsMarkdown(facts: DocsFacts, file: string, own?: Tables)
   return withoutComments(await docsText(facts, file, own)).replaceAll(/^```(\w+) tab=.*$/gm, "```$1");
 }
 
+/** What these texts say that can change while the process runs: of all tables, only that of the networks. */
+export async function changingIn(files: readonly string[], { facilitator }: DocsFacts): Promise<string> {
+  const namesNetworks = files.some((file) => sourceOf(file).includes("<!-- generated: networks -->"));
+  return namesNetworks ? (await payableHere(facilitator)).join() : "";
+}
+
 async function generated({ config, facilitator }: DocsFacts, table: string): Promise<string> {
   const make = Object.hasOwn(tables, table) ? tables[table] : undefined;
   if (make) return make();
