@@ -191,9 +191,12 @@ function isLargelyUnread({ complete, headers }: IncomingMessage): boolean {
  */
 function closeUnread(request: IncomingMessage, response: ServerResponse): void {
   response.setHeader("connection", "close");
+  // Of a body in small chunks each is an object of its own, many times its size, and one read of the connection holds thousands.
+  request.push = () => false;
   // A body that no handler began to read is read by Node after the answer.
   request.read(0);
   const { socket } = request;
+  socket.pause();
   socket.destroySoon = () => {
     socket.end();
     setTimeout(() => socket.destroy(), lingerMs).unref();

@@ -4,6 +4,7 @@ import type { IncomingMessage } from "node:http";
 import { connect, type Socket } from "node:net";
 import { test as base, expect, vi } from "vitest";
 import { BodyBudget } from "../../shared/body-budget.ts";
+import { ApiError } from "../../shared/errors.ts";
 import { createApp, errorHandler, type Listening, listen } from "../../shared/http.ts";
 import { type HttpLimits, usualHttpLimits } from "../../shared/http-limits.ts";
 import { createLog } from "../../shared/log.ts";
@@ -54,11 +55,17 @@ async function serve(
   app.post("/said", jsonBody({ bytesMax: 2_000_000 }), (request, response) => {
     response.json({ length: String(request.body).length });
   });
+  let refused: IncomingMessage | undefined;
+  app.post("/refused", (request) => {
+    refused = request;
+    throw new ApiError("forbidden", "Not from here.");
+  });
   app.use(errorHandler(createLog("test", "silent")));
   return {
     service: await listen(app, { host: "127.0.0.1", port: 0 }),
     finish,
     asked: () => asked,
+    refused: () => refused,
     endStream: () => endStream(),
   };
 }
@@ -152,6 +159,18 @@ test("a body that is too large is answered and not read on", async ({ start, say
   expect(heard()).toMatch(/^HTTP\/1\.1 413 /);
   expect(heard().toLowerCase()).toContain("connection: close");
   expect(sent).toBeLessThan(50_000_000);
+});
+
+test("of a body that comes with a request which is refused nothing is kept, and its connection is closed", async ({
+  start,
+  say,
+}) => {
+  const { service, refused } = await start();
+  const chunked = "POST /refused HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n";
+  const { socket, heard } = await say(service, chunked + "1\r\n \r\n".repeat(100_000));
+  await eventually(() => expect(socket.closed).toBe(true));
+  expect(heard()).toMatch(/^HTTP\/1\.1 403 .*connection: close/is);
+  expect(refused()?.readableLength).toBe(0);
 });
 
 test("a body that stops coming is given up", async ({ start, say }) => {

@@ -55,6 +55,10 @@ export const attacks: Readonly<Record<string, (target: Target) => Promise<void>>
     flood(url, 400, "GET / HTTP/1.1\r\n\r\n".repeat(3_400)),
   "two hundred connections that ask for large answers and read none": ({ url }) =>
     flood(url, 200, "GET /openapi.json HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n".repeat(8)),
+  "sixty uploads in chunks of a byte, to another's host": async ({ url }) => {
+    const head = "POST /api/svg/try HTTP/1.1\r\nHost: elsewhere.example\r\nTransfer-Encoding: chunked\r\n\r\n";
+    await flood(url, 60, head + "1\r\n \r\n".repeat(300_000));
+  },
 };
 
 export interface Target {
