@@ -47,7 +47,7 @@ function isKink(one: FoundStroke, other: FoundStroke): boolean {
 
 /** On the circle of which both strokes are arcs. */
 function roundOn({ stroke: one, line }: Outgoing, { stroke: other, line: end }: Outgoing): WayOn | null {
-  if (one.shape.kind !== "path" || other.shape.kind !== "path") return null;
+  if (!isArc(one) || !isArc(other) || lengthOf(end.x - line.x, end.y - line.y) > gapMax) return null;
   const points = one === other ? one.points : [...one.points, ...other.points];
   const circle = circleThrough(points);
   if (!circle || !areNear(points, missMax, ({ x, y }) => lengthOf(x - circle.x, y - circle.y) - circle.r)) return null;
@@ -64,6 +64,10 @@ function roundOn({ stroke: one, line }: Outgoing, { stroke: other, line: end }: 
 }
 
 const missMax = 0.35;
+function isArc({ shape }: FoundStroke): boolean {
+  return shape.kind === "path" && shape.outlines[0].kinds.length === 1 && shape.outlines[0].kinds[0] === 2;
+}
+
 /** A third of the way round. */
 const sweepMax = 2.1;
 
