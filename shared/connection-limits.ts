@@ -1,17 +1,18 @@
-import type { IncomingMessage, Server, ServerResponse } from "node:http";
+import type { Server } from "node:http";
 import type { Socket } from "node:net";
 import { clientOf } from "./client-address.ts";
 
 /**
  * Keeps one address from taking all connections. At its limit of connections the one of an address that has been idle longest
  * is closed for the new one, so that an address that floods loses its own; while all of them are being answered, the new one is
- * closed. No connections are counted of addresses that `isProxy`: all callers come through them.
+ * closed. No connections are counted of addresses that `isProxy`: all callers come through them. Returns what is to be called
+ * with the connection of each request that is over.
  */
 export function limitConnections(
   server: Server,
   perAddress: number,
   { isProxy, isIdle }: { isProxy: (address: string) => boolean; isIdle: (socket: Socket) => boolean },
-): void {
+): (socket: Socket) => void {
   const byClient = new Map<string, Set<Socket>>();
 
   server.on("connection", (socket: Socket) => {
@@ -32,15 +33,11 @@ export function limitConnections(
     });
   });
 
-  const markUsed = (socket: Socket) => {
+  return (socket) => {
     const sockets = byClient.get(clientOf(socket.remoteAddress ?? ""));
     // The order of a set is the order of use.
     if (sockets?.delete(socket)) sockets.add(socket);
   };
-
-  server.on("request", ({ socket }: IncomingMessage, response: ServerResponse) => {
-    response.once("close", () => markUsed(socket));
-  });
 }
 
 function firstOf<T>(all: Iterable<T>, isWanted: (one: T) => boolean): T | undefined {

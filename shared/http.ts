@@ -113,8 +113,8 @@ export async function listen(app: Express, options: { host: string; port: number
   const server = createServer({ ...messagesOf(app), ...timeouts, requireHostHeader: false });
   const isProxy = app.get("trust proxy fn") as (address: string, hop: number) => boolean;
   const { connectionsPerAddress, unreadSeconds } = app.locals.httpLimits as HttpLimits;
-  const pipelining = new Pipelining(server);
-  limitConnections(server, connectionsPerAddress, {
+  const pipelining = new Pipelining(server, (socket) => markUsed(socket));
+  const markUsed = limitConnections(server, connectionsPerAddress, {
     isProxy: (address) => isProxy(address, 0),
     isIdle: (socket) => pipelining.isIdle(socket),
   });

@@ -17,7 +17,11 @@ export interface Exchange {
 export class Pipelining {
   readonly #exchanges = new Map<Socket, Exchange[]>();
 
-  constructor(server: Server) {
+  readonly #answered: (socket: Socket) => void;
+
+  /** `answered` is called with the connection of each request that is over. */
+  constructor(server: Server, answered: (socket: Socket) => void) {
+    this.#answered = answered;
     server.on("connection", (socket: Socket) => {
       this.#exchanges.set(socket, []);
       socket.once("close", () => this.#exchanges.delete(socket));
@@ -45,6 +49,7 @@ export class Pipelining {
     exchanges.push({ response, begin });
     response.once("close", () => {
       exchanges.shift();
+      this.#answered(socket);
       const [next] = exchanges;
       // Node gives the connection to the next response, unless the one before was to be its last.
       if (next?.response.socket && !socket.destroyed) next.begin();
