@@ -14,6 +14,13 @@ interface Beneath {
   readonly pixels: Uint8Array;
 }
 
+/** The stroke on each pixel, the areas as they were, and what is drawn beneath the strokes. */
+interface Scene {
+  readonly at: Int32Array;
+  readonly map: AreaMap;
+  readonly beneath: Beneath;
+}
+
 /** Where a stroke stops because something else begins. */
 interface End {
   readonly stroke: number;
@@ -35,7 +42,7 @@ export function joinStrokes(
 ): { strokes: LiftedStroke[]; names: Int32Array } {
   const ends = found.flatMap((stroke, i) => endsOf(stroke, i));
   const gaps = ends.length > 0 ? new HiddenGaps(beneath.areas, at, found.length) : null;
-  const next = linked(ends, found, gaps, at, map, beneath);
+  const next = linked(ends, found, gaps, { at, map, beneath });
   const endPlace = (stroke: number, side: 0 | 1) => {
     const end = ends.find((one) => one.stroke === stroke && one.side === side);
     const isStraight = found[stroke].shape.kind === "line" || found[stroke].shape.kind === "polyline";
@@ -84,9 +91,7 @@ function linked(
   ends: readonly End[],
   found: readonly OwnStroke[],
   gaps: HiddenGaps | null,
-  at: Int32Array,
-  map: AreaMap,
-  beneath: Beneath,
+  scene: Scene,
 ): Map<number, Link> {
   const pairs: { one: End; other: End; way: WayOn; over: number[]; areas: Set<number> }[] = [];
   for (let i = 0; i < ends.length; i++) {
@@ -97,7 +102,7 @@ function linked(
         { stroke: found[one.stroke], line: one.line },
         { stroke: found[other.stroke], line: other.line },
       );
-      const cover = way && coverOf(one, other, way, at, map, beneath);
+      const cover = way && coverOf(one, other, way, scene);
       if (way && cover) pairs.push({ one, other, way, ...cover });
     }
   }
@@ -132,9 +137,7 @@ function coverOf(
   one: End,
   other: End,
   { places, length, bends }: WayOn,
-  at: Int32Array,
-  { flat, width, height }: AreaMap,
-  { areas: beneath, pixels }: Beneath,
+  { at, map: { flat, width, height }, beneath: { areas: beneath, pixels } }: Scene,
 ) {
   const pixel = (x: number, y: number) => {
     const [px, py] = [Math.floor(x), Math.floor(y)];
