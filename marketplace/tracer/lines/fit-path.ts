@@ -3,7 +3,7 @@ import { lengthOf } from "../curves/length.ts";
 import { Points } from "../curves/points.ts";
 import type { Outline, Shape } from "../drawing.ts";
 import { linesAndArcs, type Stretch } from "./lines-and-arcs.ts";
-import { arcThrough, areNear, type Circle, middleOf, ontoCircle } from "./round.ts";
+import { arcThrough, areNear, type Circle, middleOf, offCircle, ontoCircle, rootMeanSquare } from "./round.ts";
 import { crossing, distanceTo, lineThrough, onto, type Place, type StraightLine } from "./straight-line.ts";
 import { type Straights, straightsThrough } from "./straights.ts";
 
@@ -154,7 +154,13 @@ function fitted(points: readonly Place[], course: Course, level: number): Fitted
   const straights = straightsThrough(points, Math.max(shortestMin, 4 * width));
   const circle = arcThrough(points, missMax);
   // Two lines take as many numbers as an arc.
-  if (circle && !(straights?.lines.length === 2 && straights.miss < arcMissShare * missOf(circle, points)))
+  if (
+    circle &&
+    !(
+      straights?.lines.length === 2 &&
+      straights.miss < arcMissShare * rootMeanSquare(points, (point) => offCircle(circle, point))
+    )
+  )
     return { pieces: [{ kind: "arc", circle, points }], joints: [], cost: 4 };
   const split = level < levelMax ? sharpest(turns, first, points.length) : null;
   const curved =
@@ -174,10 +180,6 @@ function fitted(points: readonly Place[], course: Course, level: number): Fitted
     joints: [...before.joints, joint, ...after.joints],
     cost,
   };
-}
-
-function missOf({ x, y, r }: Circle, points: readonly Place[]): number {
-  return Math.sqrt(points.reduce((sum, p) => sum + (lengthOf(p.x - x, p.y - y) - r) ** 2, 0) / points.length);
 }
 
 function polygonal(points: readonly Place[], { lines, splits }: Straights, reach: number): Fitted {

@@ -1,5 +1,4 @@
-import { lengthOf } from "../curves/length.ts";
-import { arcThrough, areNear, type Circle } from "./round.ts";
+import { arcThrough, areNear, type Circle, offCircle, rootMeanSquare } from "./round.ts";
 import { distanceTo, lineThrough, type Place, type StraightLine } from "./straight-line.ts";
 
 /** A stretch of points, from one to before another, and the line or the circle that it follows. */
@@ -58,16 +57,11 @@ function fitted(points: readonly Place[], from: number, to: number, width: numbe
   if (own.length < 3) return null;
   const line = lineThrough(own);
   if (areNear(own, missMax, (point) => distanceTo(line, point)))
-    return { stretch: { from, to, line }, cost: 2 + missOf(own, (point) => distanceTo(line, point)) };
+    return { stretch: { from, to, line }, cost: 2 + rootMeanSquare(own, (point) => distanceTo(line, point)) };
   const circle = own.length < 5 ? null : arcThrough(own, missMax);
   if (!circle || circle.r < radiusMin * width) return null;
-  const off = ({ x, y }: Place) => lengthOf(x - circle.x, y - circle.y) - circle.r;
-  return { stretch: { from, to, circle }, cost: 3 + missOf(own, off) };
+  return { stretch: { from, to, circle }, cost: 3 + rootMeanSquare(own, (point) => offCircle(circle, point)) };
 }
 
 /** A stroke bends no tighter than about its own edge, by its width. */
 const radiusMin = 0.45;
-
-function missOf(points: readonly Place[], off: (point: Place) => number): number {
-  return Math.sqrt(points.reduce((sum, point) => sum + off(point) ** 2, 0) / points.length);
-}

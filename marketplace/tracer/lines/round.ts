@@ -32,6 +32,16 @@ export function circleThrough(points: readonly Place[]): Circle | null {
   return { x: mx + cx, y: my + cy, r: Math.sqrt(cx * cx + cy * cy + (uu + vv) / n) };
 }
 
+/** How far outside a circle a point lies. */
+export function offCircle({ x, y, r }: Circle, point: Place): number {
+  return lengthOf(point.x - x, point.y - y) - r;
+}
+
+/** By how much points miss what was fitted to them: the root of the mean square. */
+export function rootMeanSquare(points: readonly Place[], miss: (point: Place) => number): number {
+  return Math.sqrt(points.reduce((sum, point) => sum + miss(point) ** 2, 0) / points.length);
+}
+
 /** Whether points lie near enough to what was fitted to them: all but a few strays within `missMax`. */
 export function areNear(points: readonly Place[], missMax: number, miss: (point: Place) => number): boolean {
   let strays = 0;

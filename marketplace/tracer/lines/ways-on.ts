@@ -1,5 +1,5 @@
 import { lengthOf } from "../curves/length.ts";
-import { areNear, type Circle, circleThrough } from "./round.ts";
+import { areNear, type Circle, circleThrough, offCircle } from "./round.ts";
 import { crossing, distanceTo, lineThrough, type Place, type StraightLine } from "./straight-line.ts";
 import type { FoundStroke } from "./strokes-of.ts";
 
@@ -50,7 +50,7 @@ function roundOn({ stroke: one, line }: Outgoing, { stroke: other, line: end }: 
   if (!isArc(one) || !isArc(other) || lengthOf(end.x - line.x, end.y - line.y) > gapMax) return null;
   const points = one === other ? one.points : [...one.points, ...other.points];
   const circle = circleThrough(points);
-  if (!circle || !areNear(points, missMax, ({ x, y }) => lengthOf(x - circle.x, y - circle.y) - circle.r)) return null;
+  if (!circle || !areNear(points, missMax, (point) => offCircle(circle, point))) return null;
   const { x, y, r } = circle;
   const from = Math.atan2(line.y - y, line.x - x);
   const to = Math.atan2(end.y - y, end.x - x);
