@@ -56,9 +56,11 @@ function isLetter(area: number, { least, most }: Boxes, paints: Int32Array, coun
     const tall = b - t + 1;
     if (tall < 0.5 * high || tall > 2 * high || Math.min(b, bottom) - Math.max(t, top) < 0.6 * Math.min(tall, high))
       continue;
+    // Letters of a line stand on it or reach up to it.
+    if (Math.min(Math.abs(b - bottom), Math.abs(t - top)) > 0.12 * high) continue;
     const gap = Math.max(l - right, left - r);
-    if (gap < 0.45 * high) near += 1;
-    else if (gap < 1.6 * high) near += 0.5;
+    if (gap < 0.3 * high) near += 1;
+    else if (gap < 0.8 * high) near += 0.5;
   }
   return near >= 1.5;
 }

@@ -1,7 +1,8 @@
 import { lengthOf } from "../curves/length.ts";
+import type { EdgePixel } from "./edges.ts";
 import type { LiftedStroke } from "./lines.ts";
 import { pointsAlong, step } from "./points-along.ts";
-import { type Measured, shareOf } from "./profile.ts";
+import type { Measured } from "./profile.ts";
 import type { Place } from "./straight-line.ts";
 import type { FoundStroke } from "./strokes-of.ts";
 
@@ -39,6 +40,11 @@ class Cover {
     for (let i = closed ? 0 : 1; i < (closed ? n : n - 1); i++) this.join(points, i, half, cap, stroke);
     if (cap === "butt" || closed) return;
     for (const end of [points[0], points[n - 1]]) this.disc(end, half, stroke);
+  }
+
+  /** Whether a pixel lies in the margin around an area. */
+  isAround(x: number, y: number): boolean {
+    return Math.min(x, y, this.width - 1 - x, this.height - 1 - y) < around;
   }
 
   private see(from: Place, to: Place, reach: number, stroke: number, distance: (x: number, y: number) => number): void {
@@ -103,17 +109,63 @@ function direction(from: Place, to: Place): readonly [number, number] {
   return [(to.x - from.x) / length, (to.y - from.y) / length];
 }
 
-/**
- * Which stroke each pixel of an area belongs to, and how far its edges are off. Null when the strokes do not make up the area: too much
- * of the area lies outside the strokes, too much of the strokes outside the area, or their edges differ. `pixels`: places in the map.
- */
+/** How strokes make up an area. */
+export interface AreaCover {
+  /** The stroke that each of its pixels belongs to. */
+  readonly owners: Int32Array;
+  /** How far their edges are off, as a share of a pixel. */
+  readonly miss: number;
+  /** How many pixels are of only one of both, by those of the area. */
+  readonly strays: number;
+  /** Whether little of the area lies outside the strokes, little of them outside the area, and their edges are its edges. */
+  readonly isWhole: boolean;
+}
+
+/** Lays strokes over an area; null where they are elsewhere. `pixels`: places in the map; `edges`: those of its edge. */
 export function coverArea(
   pixels: Int32Array,
+  edges: readonly EdgePixel[],
   strokes: readonly FoundStroke[],
   picture: Measured,
-): { owners: Int32Array; miss: number } | null {
-  const { areas, stride } = picture;
-  const area = areas[pixels[0]];
+): AreaCover | null {
+  const { areas, stride, area } = picture;
+  const cover = coverAround(pixels, picture);
+  let stray = 0;
+  strokes.forEach((found, stroke) => {
+    cover.draw(pointsAlong(found.shape, coverStep), found, stroke);
+    for (const place of pointsAlong(found.shape)) if (!isNear(place, areas, area, stride)) stray += step * found.width;
+  });
+  const isEnd = nearCoveredEnds(strokes);
+  let beyond = 0;
+  for (let y = 0, i = 0; y < cover.height; y++) {
+    for (let x = 0; x < cover.width; x++, i++) {
+      const inside = areas[(y + cover.top + 1) * stride + x + cover.left + 1] === area;
+      if (inside ? cover.distance[i] <= offMax : cover.distance[i] >= -offMax) continue;
+      if (cover.isAround(x, y)) beyond++;
+      else if (!isEnd(x + cover.left + 0.5, y + cover.top + 0.5)) stray++;
+    }
+  }
+  const strays = (stray - strayMin) / pixels.length;
+  if (strays > strayFarMax) return null;
+  const miss = edgesMiss(edges, cover, isEnd);
+  const owners = pixels.map((q) => {
+    const row = Math.floor(q / stride) - 1 - cover.top;
+    return Math.max(cover.nearest[row * cover.width + (q % stride) - 1 - cover.left], 0);
+  });
+  const isWhole = strays <= strayShareMax && miss <= (strokes[0].width < 3 ? thinMissMax : edgeMissMax);
+  return { owners, miss, strays: strays + beyond / pixels.length, isWhole };
+}
+
+/** Whether a place is near an end where something else begins: that leaves its own blends there. */
+export function nearCoveredEnds(strokes: readonly FoundStroke[]): (x: number, y: number) => boolean {
+  const ends = strokes.flatMap(({ ends, abuts, width }) =>
+    ends.flatMap((end, side) => (end && abuts[side] ? [{ ...end, reach: width + 4 }] : [])),
+  );
+  return (x, y) => ends.some((end) => lengthOf(end.x - x, end.y - y) <= end.reach);
+}
+
+/** For an area's box and a few pixels around it. */
+function coverAround(pixels: Int32Array, { stride }: Measured): Cover {
   let [left, top, right, bottom] = [stride, Number.POSITIVE_INFINITY, 0, 0];
   for (const q of pixels) {
     const [x, y] = [(q % stride) - 1, Math.floor(q / stride) - 1];
@@ -122,55 +174,22 @@ export function coverArea(
     top = Math.min(top, y);
     bottom = Math.max(bottom, y);
   }
-  const cover = new Cover(left, top, right - left + 1, bottom - top + 1);
-  let stray = 0;
-  strokes.forEach((found, stroke) => {
-    cover.draw(pointsAlong(found.shape, coverStep), found, stroke);
-    for (const place of pointsAlong(found.shape)) if (!isNear(place, areas, area, stride)) stray += step * found.width;
-  });
-  for (let y = 0, i = 0; y < cover.height; y++) {
-    for (let x = 0; x < cover.width; x++, i++) {
-      const inside = areas[(y + top + 1) * stride + x + left + 1] === area;
-      if (inside ? cover.distance[i] > offMax : cover.distance[i] < -offMax) stray++;
-    }
-  }
-  if (stray > strayMin + strayShareMax * pixels.length) return null;
-  // What lies over an end leaves its own blends there.
-  const ends = strokes.flatMap(({ ends, abuts, width }) =>
-    ends.flatMap((end, side) => (end && abuts[side] ? [{ ...end, reach: width + 4 }] : [])),
-  );
-  const isEnd = (x: number, y: number) => ends.some((end) => lengthOf(end.x - x, end.y - y) <= end.reach);
-  const miss = edgesMiss(pixels, cover, picture, isEnd);
-  if (miss > (strokes[0].width < 3 ? thinMissMax : edgeMissMax)) return null;
-  const owners = pixels.map((q) => {
-    const found = cover.nearest[(Math.floor(q / stride) - 1 - top) * cover.width + (q % stride) - 1 - left];
-    return Math.max(found, 0);
-  });
-  return { owners, miss };
+  return new Cover(left - around, top - around, right - left + 1 + 2 * around, bottom - top + 1 + 2 * around);
 }
 
+/** Px beyond an area in which its strokes may not be. */
+const around = 3;
+
 /** By how much the strokes' edges cover pixels otherwise than the area's do, on the mean. */
-function edgesMiss(
-  pixels: Int32Array,
-  cover: Cover,
-  picture: Measured,
-  isEnd: (x: number, y: number) => boolean,
-): number {
-  const { areas, area, stride } = picture;
+function edgesMiss(edges: readonly EdgePixel[], cover: Cover, isEnd: (x: number, y: number) => boolean): number {
   let squares = 0;
   let count = 0;
-  for (const q of pixels) {
-    for (const p of [q, q + 1, q - 1, q + stride, q - stride]) {
-      if ((p !== q && areas[p] === area) || areas[p] < 0) continue;
-      const [x, y] = [(p % stride) - 1 - cover.left, Math.floor(p / stride) - 1 - cover.top];
-      if (x < 0 || y < 0 || x >= cover.width || y >= cover.height) continue;
-      const distance = cover.distance[y * cover.width + x];
-      const drawn = Math.max(0, Math.min(1, 0.5 - distance));
-      const share = shareOf(p, picture);
-      if (share === null || isEnd(x + cover.left + 0.5, y + cover.top + 0.5)) continue;
-      squares += (drawn - share) ** 2;
-      count++;
-    }
+  for (const { x, y, share, weight } of edges) {
+    const [column, row] = [x - 0.5 - cover.left, y - 0.5 - cover.top];
+    if (cover.isAround(column, row) || isEnd(x, y)) continue;
+    const drawn = Math.max(0, Math.min(1, 0.5 - cover.distance[row * cover.width + column]));
+    squares += weight * (drawn - share) ** 2;
+    count += weight;
   }
   return count > 0 ? Math.sqrt(squares / count) : 0;
 }
@@ -200,10 +219,12 @@ export function coverPicture(strokes: readonly LiftedStroke[], width: number, he
 const offMax = 0.85;
 const strayMin = 2;
 const strayShareMax = 0.02;
+/** With more than this the strokes are others. */
+const strayFarMax = 0.2;
 /** The same of a piece of it, which may be mostly blends. */
 const pieceOffMax = 1.2;
 /** Length of the straight pieces by which a stroke is laid over pixels, px. */
-const coverStep = 2;
+const coverStep = 1;
 
 function isNear({ x, y }: Place, areas: Int32Array, area: number, stride: number): boolean {
   const q = (Math.floor(y) + 1) * stride + Math.floor(x) + 1;

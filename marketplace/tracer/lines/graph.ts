@@ -21,7 +21,7 @@ export interface Graph {
 /** The middle lines of a shape as a graph, if it is nowhere much wider than `widest`; `on` is scratch, 1 for its pixels. */
 export function graphOf(pixels: Int32Array, on: Uint8Array, stride: number, widest: number): Graph | null {
   const size = pixels.length;
-  const skeleton = thin(pixels, on, stride, widest / 2 + 2);
+  const skeleton = thin(pixels, on, stride, 0.75 * widest + 2);
   if (!skeleton) return null;
   const { branches, clusters } = new Walker(skeleton, on, stride).walkAll();
   for (const q of skeleton) on[q] = 0;

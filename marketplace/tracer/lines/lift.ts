@@ -44,7 +44,7 @@ export function liftLines(
     [wideMax, isWideStroke],
   ] as const) {
     const before = found.length;
-    if (widest === thinMax ? !thinAgain : before === 0 || state.areas.map.count > wideCountMax) continue;
+    if (widest === thinMax ? !thinAgain : state.areas.map.count > wideCountMax) continue;
     if (!liftAll(state, widest, kind, found)) return null;
     // What one pass takes away may leave strokes whole for the next.
     if (found.length === before && widest === thinMax) thinAgain = false;

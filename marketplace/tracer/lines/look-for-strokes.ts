@@ -22,12 +22,21 @@ export function looker(state: State, widest: number, isWanted: (stroke: FoundStr
     const name = nameOf(places);
     if (failed.has(name) || failed.has(`${name} ${widest}`)) return null;
     const ink = [0, 3, 6, 9].map((c) => planes[area * 12 + c]);
-    const picture = { pixels, areas: map.areas, stride: map.stride, width: map.width, area, ink, isNarrow };
+    const picture = {
+      pixels,
+      areas: map.areas,
+      stride: map.stride,
+      width: map.width,
+      area,
+      ink,
+      isNarrow,
+      paints: areas.paints,
+    };
     const may = mayBeEven(places, map, widest);
     const strokes = may ? strokesOf(places, state.on, picture, widest) : null;
     const wanted = strokes?.every(isWanted) ? strokes : null;
-    const { strokes: fitting, owners } = covering(wanted, places, picture);
-    if (owners) return { strokes: fitting, owners, ink };
+    const cover = covering(wanted, places, picture, state.work);
+    if (cover) return { ...cover, ink };
     failed.add(wanted ? name : `${name} ${widest}`);
     if (strokes && !wanted) state.wide.add(name);
     return null;

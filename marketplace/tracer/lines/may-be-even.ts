@@ -32,7 +32,7 @@ export function mayBeEven(places: Int32Array, { areas, stride }: AreaMap, widest
 const samplesMax = 200;
 /** Where several strokes meet it may look wide. */
 const wideMax = 2;
-const evenShareMin = 0.85;
+const evenShareMin = 0.7;
 
 /** How many of sorted widths lie in the two ranges, each of about one width, that hold most. */
 function inTwoWindows(widths: Float64Array): number {

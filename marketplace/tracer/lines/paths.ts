@@ -11,11 +11,10 @@ export interface Path {
   /** Where it ends at other strokes; null where it ends by itself. */
   readonly start: Place | null;
   readonly end: Place | null;
-  /** Its first and last pixel, in the map of areas. */
-  readonly first: number;
-  readonly last: number;
-  /** Share of its samples that are as wide as it is. */
-  readonly even: number;
+  /** The pixels that its middle was thinned to. */
+  readonly way: readonly Place[];
+  /** Whether it was measured nearly everywhere, and is as wide there. */
+  readonly isEven: boolean;
 }
 
 /** One end of a branch at a node, and the line that comes to it. */
@@ -26,9 +25,9 @@ interface Arrival {
   readonly line: StraightLine | null;
 }
 
-/** The strokes of a graph: at each node those that go on straight are one; null where they are not of even width. */
+/** The strokes of a graph: at each node those that go on straight are one; null where they are clearly not of even width. */
 export function pathsOf(graph: Graph, picture: Measured): Path[] | null {
-  if (hasStub(graph, picture.stride)) return null;
+  if (graph.width < roughMin && hasStub(graph, picture.stride)) return null;
   if (graph.branches.some((branch) => isClearlyUneven(branch, graph.width, picture))) return null;
   const samples = graph.branches.map((branch) => clean(branch, graph, picture));
   const arrivals: Arrival[][] = graph.nodes.map(() => []);
@@ -36,7 +35,8 @@ export function pathsOf(graph: Graph, picture: Measured): Path[] | null {
     if (closed) return;
     for (const side of [0, 1] as const) {
       if (ends[side] < 0) continue;
-      arrivals[ends[side]].push({ branch, side, line: arrivalLine(samples[branch], side, graph.width) });
+      const line = arrivalLine(samples[branch], side, graph.width) ?? roughLine(branch, side, graph, picture.stride);
+      arrivals[ends[side]].push({ branch, side, line });
     }
   });
   const goesOn = new Map<string, Arrival>();
@@ -44,7 +44,7 @@ export function pathsOf(graph: Graph, picture: Measured): Path[] | null {
   const paths: Path[] = [];
   const used = new Set<number>();
   const follow = (branch: number, side: 0 | 1) => {
-    const path = new Builder(graph, samples, goesOn, places, used).from(branch, side);
+    const path = new Builder({ graph, samples, goesOn, places, stride: picture.stride }, used).from(branch, side);
     paths.push(path);
   };
   graph.branches.forEach(({ ends, closed }, branch) => {
@@ -55,8 +55,11 @@ export function pathsOf(graph: Graph, picture: Measured): Path[] | null {
   graph.branches.forEach((_, branch) => {
     if (!used.has(branch)) follow(branch, 0);
   });
-  return paths.every(isEven) ? paths : null;
+  return graph.width < roughMin && !paths.every(({ isEven }) => isEven) ? null : paths;
 }
+
+/** What thinner lines seem to be, where these cannot be measured, are blends with other things, px. */
+export const roughMin = 2.5;
 
 /** Whether a branch is too short to be measured and goes on as no other: then it is a stroke of no known width. */
 function hasStub({ branches, nodes, width }: Graph, stride: number): boolean {
@@ -104,6 +107,19 @@ function arrivalLine(samples: readonly Sample[], side: 0 | 1, width: number): St
   if (!first) return null;
   const near = ordered.filter(({ x, y }, i) => i < 40 && lengthOf(x - first.x, y - first.y) <= reach);
   return near.length < 2 ? null : lineThrough(near);
+}
+
+/** Where a branch that is too short to be measured comes from: its middle as it was thinned. */
+function roughLine(branch: number, side: 0 | 1, { branches, nodes }: Graph, stride: number): StraightLine | null {
+  const { pixels, ends } = branches[branch];
+  const way = middlesOf(pixels, stride);
+  const far = ends[side === 0 ? 1 : 0];
+  const points = [nodes[ends[side]], ...(side === 0 ? way : way.toReversed()), ...(far >= 0 ? [nodes[far]] : [])];
+  return points.length < 2 ? null : lineThrough(points);
+}
+
+function middlesOf(pixels: readonly number[], stride: number): Place[] {
+  return pixels.map((q) => ({ x: (q % stride) - 0.5, y: Math.floor(q / stride) - 0.5 }));
 }
 
 /** Where strokes meet, and which of them go on into each other. */
@@ -160,30 +176,29 @@ function asideOf(line: StraightLine, { x, y }: Place): number {
   return Math.abs((x - line.x) * line.dy - (y - line.y) * line.dx);
 }
 
+/** Branches, what was measured of each, and how they go on at the nodes. */
+interface Measures {
+  readonly graph: Graph;
+  readonly samples: readonly (readonly Sample[])[];
+  readonly goesOn: ReadonlyMap<string, Arrival>;
+  /** Where strokes meet at each node. */
+  readonly places: readonly Place[];
+  readonly stride: number;
+}
+
 class Builder {
-  private readonly graph: Graph;
-  private readonly samples: readonly (readonly Sample[])[];
-  private readonly goesOn: ReadonlyMap<string, Arrival>;
-  private readonly places: readonly Place[];
+  private readonly measures: Measures;
   private readonly used: Set<number>;
 
-  constructor(
-    graph: Graph,
-    samples: readonly (readonly Sample[])[],
-    goesOn: ReadonlyMap<string, Arrival>,
-    places: readonly Place[],
-    used: Set<number>,
-  ) {
-    this.graph = graph;
-    this.samples = samples;
-    this.goesOn = goesOn;
-    this.places = places;
+  constructor(measures: Measures, used: Set<number>) {
+    this.measures = measures;
     this.used = used;
   }
 
   /** The stroke that begins at one side of a branch. */
   from(first: number, firstSide: 0 | 1): Path {
-    const { branches } = this.graph;
+    const { graph, samples: measured, goesOn, places, stride } = this.measures;
+    const { branches } = graph;
     const all: Sample[] = [];
     const pixels: number[] = [];
     let [branch, side] = [first, firstSide];
@@ -191,9 +206,9 @@ class Builder {
     for (;;) {
       this.used.add(branch);
       const turned = side === 1;
-      all.push(...(turned ? this.samples[branch].toReversed() : this.samples[branch]));
+      all.push(...(turned ? measured[branch].toReversed() : measured[branch]));
       pixels.push(...(turned ? branches[branch].pixels.toReversed() : branches[branch].pixels));
-      const next = this.goesOn.get(`${branch} ${side === 0 ? 1 : 0}`);
+      const next = goesOn.get(`${branch} ${side === 0 ? 1 : 0}`);
       if (!next) break;
       if (this.used.has(next.branch)) {
         closed = next.branch === first && next.side === firstSide;
@@ -204,19 +219,12 @@ class Builder {
     const ends = [branches[first].ends[firstSide], branches[branch].ends[side === 0 ? 1 : 0]];
     // A loop that comes back to where it began, as a lens does to its handle.
     if (ends[0] >= 0 && ends[0] === ends[1]) closed = true;
-    const placeOf = (end: number) => (end < 0 || closed ? null : this.places[end]);
+    const placeOf = (end: number) => (end < 0 || closed ? null : places[end]);
     const width = median(all.map((sample) => sample.width));
     const samples = all.filter((sample) => isAsWide(sample, width));
-    return {
-      samples,
-      even: samples.length / all.length,
-      width,
-      closed,
-      start: placeOf(ends[0]),
-      end: placeOf(ends[1]),
-      first: pixels[0],
-      last: pixels[pixels.length - 1],
-    };
+    const isEven = samples.length >= 3 && width > 0.3 && samples.length > evenMin * all.length;
+    const [start, end] = ends.map(placeOf);
+    return { samples, isEven, width: isEven ? width : graph.width, closed, start, end, way: middlesOf(pixels, stride) };
   }
 }
 
@@ -226,10 +234,6 @@ export function median(values: readonly number[]): number {
 
 function isAsWide(sample: Sample, width: number): boolean {
   return Math.abs(sample.width - width) <= Math.max(0.3, 0.12 * width);
-}
-
-function isEven({ samples, width, even }: Path): boolean {
-  return samples.length >= 3 && width > 0.3 && even > evenMin;
 }
 
 const evenMin = 0.7;

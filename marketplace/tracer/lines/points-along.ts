@@ -7,16 +7,21 @@ export const step = 0.7;
 
 const placeAt = (points: readonly number[], at: number): Place => ({ x: points[at], y: points[at + 1] });
 
-/** Points along a shape's outline. */
-export function pointsAlong(shape: Shape, apart = step): Place[] {
+/** Points along a shape's outline; `counts` has how many each part of it takes, and gets what it lacks. */
+export function pointsAlong(shape: Shape, apart = step, counts: number[] = []): Place[] {
   const out: Place[] = [];
+  let part = 0;
+  const countOf = (length: number, least: number) => {
+    counts[part] ??= Math.max(least, Math.ceil(length / apart));
+    return counts[part++];
+  };
   const line = (from: Place, to: Place) => {
-    const n = Math.max(1, Math.ceil(lengthOf(to.x - from.x, to.y - from.y) / apart));
+    const n = countOf(lengthOf(to.x - from.x, to.y - from.y), 1);
     for (let i = 0; i < n; i++)
       out.push({ x: from.x + ((to.x - from.x) * i) / n, y: from.y + ((to.y - from.y) * i) / n });
   };
   const round = (centre: Place, rx: number, ry: number, from = 0, sweep = 2 * Math.PI) => {
-    const n = Math.max(2, Math.ceil((Math.abs(sweep) * Math.max(rx, ry)) / apart));
+    const n = countOf(Math.abs(sweep) * Math.max(rx, ry), 2);
     for (let i = 0; i < n; i++) {
       const angle = from + (sweep * i) / n;
       out.push({ x: centre.x + rx * Math.cos(angle), y: centre.y + ry * Math.sin(angle) });
@@ -39,7 +44,7 @@ export function pointsAlong(shape: Shape, apart = step): Place[] {
     quarter(x + r, bottom - r, Math.PI / 2);
     line({ x, y: bottom - r }, { x, y: y + r });
     quarter(x + r, y + r, Math.PI);
-  } else if (shape.kind === "path") for (const outline of shape.outlines) out.push(...along(outline, apart));
+  } else if (shape.kind === "path") for (const outline of shape.outlines) out.push(...along(outline, countOf));
   else {
     const { points } = shape;
     for (let i = 0; i + 3 < points.length; i += 2) line(placeAt(points, i), placeAt(points, i + 2));
@@ -50,7 +55,7 @@ export function pointsAlong(shape: Shape, apart = step): Place[] {
 }
 
 /** Points along an outline, by shares of each of its segments. */
-function along({ x, y, kinds, points }: Outline, apart: number): Place[] {
+function along({ x, y, kinds, points }: Outline, countOf: (length: number, least: number) => number): Place[] {
   const out: Place[] = [];
   let from = { x, y };
   let at = 0;
@@ -61,7 +66,7 @@ function along({ x, y, kinds, points }: Outline, apart: number): Place[] {
       (sum, c, i) => (i > 0 ? sum + lengthOf(c.x - controls[i - 1].x, c.y - controls[i - 1].y) : 0),
       0,
     );
-    const n = Math.max(1, Math.ceil(((kind === 2 ? 1.6 : 1) * length) / apart));
+    const n = countOf((kind === 2 ? 1.6 : 1) * length, 1);
     for (let i = 0; i < n; i++) out.push(kind === 2 ? onArc(controls, i / n) : onBezier(controls, i / n));
     from = controls[kind];
   }
@@ -78,7 +83,8 @@ function onBezier(controls: readonly Place[], t: number): Place {
   return onBezier(next, t);
 }
 
-function onArc([a, m, b]: readonly Place[], t: number): Place {
+/** The point at a share of an arc's way, by its ends and a point between. */
+export function onArc([a, m, b]: readonly Place[], t: number): Place {
   const [ax, ay, bx, by] = [m.x - a.x, m.y - a.y, b.x - a.x, b.y - a.y];
   const cross = 2 * (ax * by - ay * bx);
   if (Math.abs(cross) < 1e-9) return { x: a.x + bx * t, y: a.y + by * t };

@@ -22,6 +22,8 @@ export interface Measured {
   readonly ink: readonly number[];
   /** 1 for areas too narrow to be anything's ground. */
   readonly isNarrow: Uint8Array;
+  /** The paint of each area, or -1 (areas.ts). */
+  readonly paints: Int32Array;
 }
 
 /**

@@ -3,6 +3,7 @@ import { type Areas, joinPaints, regrouped } from "../regions/areas.ts";
 import { beneath, markNear, withoutLines } from "./beneath.ts";
 import { type Candidate, thinAreas } from "./candidates.ts";
 import { type Measures, measureAreas } from "./measure.ts";
+import type { Work } from "./refine.ts";
 
 /** What is left of the picture, and what was lifted off so far; made of the picture's size once something is. */
 export class State {
@@ -14,6 +15,8 @@ export class State {
   readonly failed = new Set<string>();
   /** The same of those that are strokes, but wider ones than were wanted. */
   readonly wide = new Set<string>();
+  /** Strokes are moved for so long; a picture of many that come to nothing is no drawing of lines. */
+  readonly work: Work = { left: workMax };
   /** 1 for areas that are pieces of a line with thick parts. */
   pieces: Uint8Array | null = null;
   private measures: Measures | null = null;
@@ -84,3 +87,5 @@ export class State {
     this.pieces = null;
   }
 }
+
+const workMax = 3e7;

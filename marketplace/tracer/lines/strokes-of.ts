@@ -16,8 +16,13 @@ export interface FoundStroke {
   /** Along its middle, as measured, and its ends. */
   readonly points: readonly Place[];
   readonly ends: Ends;
+  /** The pixels that its middle was thinned to, and whether it could be measured along these. */
+  readonly way: readonly Place[];
+  readonly isMeasured: boolean;
   /** Whether it ends, at its start and its end, where something else begins: it may go on beneath that. */
   readonly abuts: readonly [boolean, boolean];
+  /** Whether it was seen, at its start and its end, how it is cut. */
+  readonly tips: readonly [boolean, boolean];
 }
 
 /** The end of a stroke that no other of its area meets: its last measured place, the way out, and what was found there. */
@@ -49,17 +54,24 @@ export function strokesOf(pixels: Int32Array, on: Uint8Array, picture: Measured,
   const round = widestFound >= 1.8 && total((tip) => tip.round) < sure * total((tip) => tip.square);
   const cap = round ? "round" : "butt";
   const strokes = paths.map((path, i): FoundStroke => {
-    const { width, closed } = path;
-    const points = path.samples;
+    const { width, closed, way, isEven: isMeasured } = path;
+    const points = pointsOf(path);
     const [start, end] = free[i];
     const ends: Ends = closed
       ? [null, null]
       : [start ? tipOf(start, width, cap) : path.start, end ? tipOf(end, width, cap) : path.end];
     const shape = fitStroke(points, width, closed, ends);
-    const abuts = [0, 1].map((side) => free[i][side]?.abuts === true) as [boolean, boolean];
-    return { shape, width, cap, closed, points, ends, abuts };
+    const abuts = [start?.abuts === true, end?.abuts === true] as const;
+    const seen = [Boolean(start?.tip), Boolean(end?.tip)] as const;
+    return { shape, width, cap, closed, points, ends, abuts, tips: seen, way, isMeasured };
   });
   return strokes.length === 1 && isBar(strokes[0]) ? null : strokes;
+}
+
+/** Points along a path: its samples, or where it was thinned to. */
+function pointsOf({ isEven, samples, way, start, end }: Path): readonly Place[] {
+  if (isEven) return samples;
+  return [...(start ? [start] : []), ...way, ...(end ? [end] : [])];
 }
 
 /** What a middle line is drawn as. */
@@ -85,9 +97,12 @@ const lineWidthMax = 6.3;
 
 function tipOf({ at, dx, dy, tip, reach }: FreeEnd, width: number, cap: FoundStroke["cap"]): Place {
   // Where something lies over it, it goes on beneath.
-  const beyond = tip ? tip.beyond - (cap === "round" ? (Math.PI * width) / 8 : 0) : reach + 1;
+  const beyond = tip ? tip.beyond - (cap === "round" ? roundShare * width : 0) : reach + 1;
   return { x: at.x + dx * beyond, y: at.y + dy * beyond };
 }
+
+/** By how much of its width a stroke with a round end stops sooner than one that is cut off square and covers as much. */
+export const roundShare = Math.PI / 8;
 
 /** The line on which samples come to an end, from it inwards. */
 function endLine(points: readonly Place[], side: 0 | 1, width: number) {
@@ -99,7 +114,8 @@ function endLine(points: readonly Place[], side: 0 | 1, width: number) {
 
 function freeEnd(path: Path, side: 0 | 1, picture: Measured): FreeEnd | null {
   if (side === 0 ? path.start : path.end) return null;
-  const { samples, width } = path;
+  const samples = pointsOf(path);
+  const { width } = path;
   const line = endLine(samples, side, width);
   const [dx, dy] = [-line.dx, -line.dy];
   const at = onto(line, side === 0 ? samples[0] : samples[samples.length - 1]);
@@ -112,15 +128,18 @@ function freeEnd(path: Path, side: 0 | 1, picture: Measured): FreeEnd | null {
  * What comes after an end: how far the area goes on, a pixel that is clear of it, and whether something other begins there
  * than lies beside the stroke. `line` points inwards.
  */
-function lookBeyond(at: Place, { dx, dy }: StraightLine, width: number, { areas, area, stride }: Measured) {
+function lookBeyond(at: Place, { dx, dy }: StraightLine, width: number, { areas, area, stride, paints }: Measured) {
   const placeOf = (x: number, y: number) => {
     const q = (Math.floor(y) + 1) * stride + Math.floor(x) + 1;
     return q < 0 || q >= areas.length || Math.floor(x) < -1 || Math.floor(x) > stride - 2 ? 0 : q;
   };
   const beside = [1, -1].map((side) => {
     const off = (width / 2 + 1.6) * side;
-    const back = Math.max(5, 2 * width);
-    return areas[placeOf(at.x + dx * back - dy * off, at.y + dy * back + dx * off)];
+    const found = (back: number) => areas[placeOf(at.x + dx * back - dy * off, at.y + dy * back + dx * off)];
+    // Where another stroke crosses it, nearer to the end.
+    let back = Math.max(5, 2 * width);
+    while (found(back) === area && back > 2) back /= 2;
+    return found(back);
   });
   let ground = 0;
   let reach = 0;
@@ -133,8 +152,13 @@ function lookBeyond(at: Place, { dx, dy }: StraightLine, width: number, { areas,
     if (areas[q] === area && clear < 1) reach = s;
     else {
       clear += 0.5;
-      if (!beside.includes(areas[q])) abuts = true;
+      if (!beside.some((one) => areOneGround(one, areas[q], paints))) abuts = true;
     }
   }
   return { ground, reach, abuts };
+}
+
+/** Whether two areas are one, or of one paint, such as what a line encloses and what lies around it. */
+function areOneGround(one: number, other: number, paints: Int32Array): boolean {
+  return one === other || (one >= 0 && other >= 0 && paints[one] >= 0 && paints[one] === paints[other]);
 }

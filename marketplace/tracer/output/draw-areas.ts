@@ -92,8 +92,12 @@ export function drawAreas(
     for (const stroke of strokes.after(area)) sheet.stroke(stroke, layering.layer[area]);
   }
   const groups = objects ? namedGroups(sheet.groups()) : sheet.groups();
-  return { width, height, spanX: width, spanY: height, grid, oneWay: true, crisp: false, groups };
+  const fine = own && width * height <= smallMax ? 2 : 1;
+  return { width, height, spanX: width, spanY: height, grid: grid * fine, oneWay: true, crisp: false, groups };
 }
+
+/** A stroke's width is one number for all of it: in small pictures, which are looked at enlarged, it is written finer. */
+const smallMax = 512 * 512;
 
 /** How far an area of a cutout goes on beneath its neighbour, px. */
 const hair = 1.25;
