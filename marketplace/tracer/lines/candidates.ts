@@ -82,7 +82,7 @@ const narrowMax = 3;
 /** As wide as a bar may be to be a stroke by itself, px. */
 const barMax = 8;
 /** How long an area is: its sides, squared, by its pixels; 16 for a square, 21 for a disc, 36 for a bar of one to seven. */
-const longMin = 32;
+const longMin = 25;
 /** Shorter ones are letters, px. */
 const lengthMin = 16;
 /** With more of them than this it is no drawing of lines. */

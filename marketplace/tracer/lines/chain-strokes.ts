@@ -43,7 +43,7 @@ export function chainFrom(
   for (;;) {
     members.push(stroke);
     const { points } = found[stroke];
-    stretches[stretches.length - 1].push(...(side === 0 ? points : points.toReversed()));
+    for (const point of side === 0 ? points : points.toReversed()) stretches[stretches.length - 1].push(point);
     const link = next.get(keyOf(stroke, side === 0 ? 1 : 0));
     if (link && !members.includes(link.stroke)) {
       [stroke, side] = [link.stroke, link.side];

@@ -1,14 +1,13 @@
 import { lengthOf } from "../curves/length.ts";
-import type { Shape } from "../drawing.ts";
 import { type AreaCover, coverArea, nearCoveredEnds } from "./cover.ts";
-import { type EdgePixel, edgesOf } from "./edges.ts";
+import { edgesOf } from "./edges.ts";
+import { capsOf, type Laid, movedBy } from "./moved-strokes.ts";
 import { roughMin } from "./paths.ts";
 import type { Measured } from "./profile.ts";
-import { refined, type Work } from "./refine.ts";
-import { withRoundCorners } from "./round-corners.ts";
-import { type FoundStroke, fitStroke, roundShare } from "./strokes-of.ts";
+import type { Work } from "./refine.ts";
+import type { FoundStroke } from "./strokes-of.ts";
 
-/** Strokes that cover an area, and which is where. */
+/** Strokes that cover an area, which is where, and how far their edges are off. */
 interface Covering {
   readonly strokes: readonly FoundStroke[];
   readonly owners: Int32Array;
@@ -25,18 +24,17 @@ export function covering(
   if (!found || !isOnGround(found, picture)) return null;
   const edges = edgesOf(places, picture);
   const asMeasured = found.every(({ isMeasured }) => isMeasured);
-  const lay = (strokes: Strokes) => ({ strokes, cover: coverArea(places, edges, strokes, picture) });
+  const lay = (strokes: readonly FoundStroke[]): Laid => ({
+    strokes,
+    cover: coverArea(places, edges, strokes, picture),
+  });
   const measured = asMeasured ? bestOf(capsOf(found).map(lay)) : null;
   const isNear = measured !== null && measured.miss <= closeMax;
   if (isNear || found[0].width < roughMin || isThick(places, found, picture)) return measured;
   const isEnd = nearCoveredEnds(found);
   const clear = edges.filter(({ x, y }) => !isEnd(x, y));
   const missMax = measured ? betterMin * measured.miss : movedMissMax;
-  for (const ways of movedBy(found, clear, work)) {
-    const least = ways
-      .map(lay)
-      .reduce((one, other) => ((other.cover?.miss ?? 1) < (one.cover?.miss ?? 1) ? other : one));
-    const { strokes, cover } = least;
+  for (const { strokes, cover } of movedBy(found, clear, work, lay)) {
     if (cover && cover.miss <= missMax && cover.strays <= movedStrayMax && areAlike(strokes))
       return { strokes, owners: cover.owners, miss: cover.miss };
   }
@@ -44,42 +42,20 @@ export function covering(
 }
 
 /** Edges that are off by no more are as near as they can be. */
-const closeMax = 0.04;
+const closeMax = 0.06;
 /** By how much less the edges must be off for strokes to be moved. */
-const betterMin = 0.75;
+const betterMin = 0.8;
 /** How far edges may be off where they themselves say where strokes lie. */
 const movedMissMax = 0.08;
 const movedStrayMax = 0.005;
 
-type Strokes = readonly FoundStroke[];
-
-/** Strokes where the edges of their area lead them, in a few ways each: as they were measured, with round corners, and drawn anew. */
-function* movedBy(found: Strokes, edges: readonly EdgePixel[], work: Work): Generator<Strokes[]> {
-  const moved = (ways: readonly Strokes[]) => ways.map((strokes) => refined(strokes, edges, work) ?? strokes);
-  if (found.every(({ isMeasured }) => isMeasured)) {
-    yield moved(capsOf(found));
-    yield moved([found.map(curved)]);
-  }
-  if (found.some(({ abuts }) => abuts.includes(true))) return;
-  const free = moved(bothCaps(found).map((strokes) => freely(strokes, edges, work) ?? strokes));
-  yield free;
-  yield moved(free.map((strokes) => strokes.map(curved)));
-}
-
-function curved(stroke: FoundStroke): FoundStroke {
-  return { ...stroke, shape: withRoundCorners(stroke.shape, stroke.width) ?? stroke.shape };
-}
-
-/** Strokes drawn anew along the middles to which their edges lead, from where they were thinned to. */
-function freely(found: Strokes, edges: readonly EdgePixel[], work: Work): Strokes | null {
-  const loose = found.map((stroke) => ({ ...stroke, shape: looseShape(stroke) }));
-  const led = refined(loose, edges, work, smoothness);
-  return (
-    led?.map((stroke) => ({
-      ...stroke,
-      shape: fitStroke(stroke.points, stroke.width, stroke.closed, stroke.ends),
-    })) ?? null
-  );
+function bestOf(ways: readonly { strokes: readonly FoundStroke[]; cover: AreaCover | null }[]): Covering | null {
+  const [asFound, asRound] = ways;
+  const found = asFound?.cover?.isWhole ? asFound.cover : null;
+  const round = asRound?.cover?.isWhole ? asRound.cover : null;
+  if (round && round.miss < 0.9 * (found?.miss ?? 1))
+    return { strokes: asRound.strokes, owners: round.owners, miss: round.miss };
+  return found && { strokes: asFound.strokes, owners: found.owners, miss: found.miss };
 }
 
 /** Whether strokes are of one width: lines with something at their ends are not. */
@@ -104,49 +80,6 @@ function isThick(places: Int32Array, strokes: readonly FoundStroke[], { areas, a
 
 /** Where strokes meet so much of the square of their width lies deep within them, by their number. */
 const deepMax = 0.5;
-
-/** Straight pieces about as long as the stroke is wide. */
-function looseShape({ way, width, closed, ends: [start, end] }: FoundStroke): Shape {
-  const every = Math.max(2, Math.round(0.8 * width));
-  const knots = way.filter((_, i) => i % every === every >> 1 || way.length <= every);
-  const all = [...(start ? [start] : []), ...knots, ...(end ? [end] : [])];
-  return { kind: closed ? "polygon" : "polyline", points: all.flatMap(({ x, y }) => [x, y]) };
-}
-
-/** How much a free line resists its bends, by the pixels that pull at it. */
-const smoothness = 0.5;
-
-function bothCaps(found: readonly FoundStroke[]): (readonly FoundStroke[])[] {
-  return (["butt", "round"] as const).map((cap) => found.map((stroke) => withCap(stroke, cap)));
-}
-
-function withCap(stroke: FoundStroke, cap: FoundStroke["cap"]): FoundStroke {
-  if (cap === stroke.cap) return stroke;
-  const { way, width, tips } = stroke;
-  const farther = roundShare * width * (cap === "butt" ? 1 : -1);
-  const [start, end] = stroke.ends.map((place, side) => {
-    const near = side === 0 ? way[Math.min(way.length - 1, 2)] : way[Math.max(0, way.length - 3)];
-    const long = place && lengthOf(place.x - near.x, place.y - near.y);
-    if (!place || !long || !tips[side]) return place;
-    const share = Math.max(-1, farther / long);
-    return { x: place.x + (place.x - near.x) * share, y: place.y + (place.y - near.y) * share };
-  });
-  return { ...stroke, cap, ends: [start, end] };
-}
-
-/** Where no end says how strokes are cut, their joins may be round instead. */
-function capsOf(found: readonly FoundStroke[]): (readonly FoundStroke[])[] {
-  return found.some(({ tips }) => tips.includes(true)) ? [found] : bothCaps(found);
-}
-
-function bestOf(ways: readonly { strokes: readonly FoundStroke[]; cover: AreaCover | null }[]): Covering | null {
-  const [asFound, asRound] = ways;
-  const found = asFound?.cover?.isWhole ? asFound.cover : null;
-  const round = asRound?.cover?.isWhole ? asRound.cover : null;
-  if (round && round.miss < 0.9 * (found?.miss ?? 1))
-    return { strokes: asRound.strokes, owners: round.owners, miss: round.miss };
-  return found && { strokes: asFound.strokes, owners: found.owners, miss: found.miss };
-}
 
 /** Whether strokes lie on something, or go round it: what runs between two other things all along is a part of one. */
 function isOnGround(strokes: readonly FoundStroke[], { pixels, areas, stride, width }: Measured): boolean {

@@ -72,6 +72,14 @@ export function fitClosed(points: readonly Place[], width: number): Shape {
   return { kind: "path", outlines: [outlineOf(pieces, places, false)] };
 }
 
+/** Any middle line as curves that follow it closely. */
+export function fitCurves(points: readonly Place[], closed: boolean): Shape {
+  if (closed) return { kind: "path", outlines: [smooth(points)] };
+  scratch.clear();
+  for (const { x, y } of points) scratch.add(x, y, curveMissMax);
+  return { kind: "path", outlines: [{ ...fitOpenChain(scratch), open: true }] };
+}
+
 function smooth(points: readonly Place[]): Outline {
   scratch.clear();
   for (const { x, y } of points) scratch.add(x, y, curveMissMax);
@@ -105,8 +113,8 @@ function outlineOf(pieces: readonly Piece[], places: readonly Place[], open: boo
       kinds.push(2);
       points.push(middle.x, middle.y);
     } else {
-      kinds.push(...piece.outline.kinds);
-      points.push(...piece.outline.points.slice(0, -2));
+      for (const kind of piece.outline.kinds) kinds.push(kind);
+      for (const value of piece.outline.points.slice(0, -2)) points.push(value);
     }
     points.push(end.x, end.y);
   });

@@ -171,4 +171,4 @@ function simplified(all: readonly Branch[], places: Graph["nodes"], width: numbe
 
 /** Branches shorter than these many widths are no lines. */
 const spurShare = 0.9;
-const bridgeShare = 1.2;
+const bridgeShare = 0.8;

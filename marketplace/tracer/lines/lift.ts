@@ -6,7 +6,7 @@ import type { OwnStroke } from "./chain-strokes.ts";
 import { findDashes } from "./dashes.ts";
 import { joinStrokes } from "./join-strokes.ts";
 import type { LiftedStroke, Lines } from "./lines.ts";
-import { isThinStroke, isWideStroke, looker, nameOf, thinMax, wideMax } from "./look-for-strokes.ts";
+import { areThinStrokes, areWideStrokes, looker, nameOf, thinMax, wideMax } from "./look-for-strokes.ts";
 import { joinTones, setThickApart } from "./recut.ts";
 import { State } from "./state.ts";
 import type { FoundStroke } from "./strokes-of.ts";
@@ -39,9 +39,9 @@ export function liftLines(
   setThickApart(state);
   const { map } = state.areas;
   for (const [widest, kind] of [
-    [thinMax, isThinStroke],
-    [thinMax, isThinStroke],
-    [wideMax, isWideStroke],
+    [thinMax, areThinStrokes],
+    [thinMax, areThinStrokes],
+    [wideMax, areWideStrokes],
   ] as const) {
     const before = found.length;
     if (widest === thinMax ? !thinAgain : state.areas.map.count > wideCountMax) continue;
@@ -82,13 +82,13 @@ function liftDashes(state: State, first: number): LiftedStroke[] {
 function liftAll(
   state: State,
   widest: number,
-  isWanted: (stroke: FoundStroke) => boolean,
+  areWanted: (strokes: readonly FoundStroke[]) => boolean,
   found: OwnStroke[],
 ): boolean {
   const { map, tones } = state.areas;
   const candidates = state.candidates(widest);
   if (candidates.length === 0) return true;
-  const look = looker(state, widest, isWanted);
+  const look = looker(state, widest, areWanted);
   const main = candidates.reduce((most, other) => (other.places.length > most.places.length ? other : most));
   const all = candidates.reduce((sum, { places }) => sum + places.length, 0);
   if (found.length === 0 && all < linesShareMin * map.width * map.height) return false;

@@ -13,7 +13,7 @@ export interface Look {
 }
 
 /** Looks at areas for strokes of a kind; what fails is not looked at again. */
-export function looker(state: State, widest: number, isWanted: (stroke: FoundStroke) => boolean) {
+export function looker(state: State, widest: number, areWanted: (strokes: readonly FoundStroke[]) => boolean) {
   const { areas, pixels, failed, deadlineMs } = state;
   const { map, planes } = areas;
   const isNarrow = narrowAreas(areas, state.measured);
@@ -34,7 +34,7 @@ export function looker(state: State, widest: number, isWanted: (stroke: FoundStr
     };
     const may = mayBeEven(places, map, widest);
     const strokes = may ? strokesOf(places, state.on, picture, widest) : null;
-    const wanted = strokes?.every(isWanted) ? strokes : null;
+    const wanted = strokes && areWanted(strokes) ? strokes : null;
     const cover = covering(wanted, places, picture, state.work);
     if (cover) return { ...cover, ink };
     failed.add(wanted ? name : `${name} ${widest}`);
@@ -48,15 +48,24 @@ export function nameOf(places: Int32Array): string {
   return `${places[0]} ${places.length}`;
 }
 
-export function isThinStroke({ width }: FoundStroke): boolean {
-  return width <= thinMax;
+export function areThinStrokes(strokes: readonly FoundStroke[]): boolean {
+  return strokes.every(({ width }) => width <= thinMax);
 }
 
-/** Wide ones are strokes where nothing else ends so: round ends, rings, arcs, and what is very long. */
-export function isWideStroke({ shape, width, cap, closed, points }: FoundStroke): boolean {
-  const isArc = shape.kind === "path" && shape.outlines[0].kinds.every((kind) => kind === 2);
-  return width <= wideMax && (cap === "round" || closed || points.length > (isArc ? 4 : 15) * width);
+/** Wide ones are strokes where nothing else ends so: round ends, rings, arcs, what is very long, and several that meet. */
+export function areWideStrokes(strokes: readonly FoundStroke[]): boolean {
+  if (strokes.some(({ width }) => width > wideMax)) return false;
+  const length = strokes.reduce((sum, { points }) => sum + points.length, 0);
+  return (strokes.length > 1 && length > longMin * strokes[0].width) || strokes.every(isClearStroke);
 }
+
+function isClearStroke({ shape, width, cap, closed, points }: FoundStroke): boolean {
+  const isArc = shape.kind === "path" && shape.outlines[0].kinds.every((kind) => kind === 2);
+  return cap === "round" || closed || points.length > (isArc ? 4 : longMin) * width;
+}
+
+/** Longer than so many widths. */
+const longMin = 15;
 
 /** Lines of 6 px, by how exactly widths are measured. */
 export const thinMax = 6.3;

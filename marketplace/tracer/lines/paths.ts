@@ -206,8 +206,8 @@ class Builder {
     for (;;) {
       this.used.add(branch);
       const turned = side === 1;
-      all.push(...(turned ? measured[branch].toReversed() : measured[branch]));
-      pixels.push(...(turned ? branches[branch].pixels.toReversed() : branches[branch].pixels));
+      for (const sample of turned ? measured[branch].toReversed() : measured[branch]) all.push(sample);
+      for (const q of turned ? branches[branch].pixels.toReversed() : branches[branch].pixels) pixels.push(q);
       const next = goesOn.get(`${branch} ${side === 0 ? 1 : 0}`);
       if (!next) break;
       if (this.used.has(next.branch)) {

@@ -44,7 +44,7 @@ export function pointsAlong(shape: Shape, apart = step, counts: number[] = []): 
     quarter(x + r, bottom - r, Math.PI / 2);
     line({ x, y: bottom - r }, { x, y: y + r });
     quarter(x + r, y + r, Math.PI);
-  } else if (shape.kind === "path") for (const outline of shape.outlines) out.push(...along(outline, countOf));
+  } else if (shape.kind === "path") return shape.outlines.flatMap((outline) => along(outline, countOf));
   else {
     const { points } = shape;
     for (let i = 0; i + 3 < points.length; i += 2) line(placeAt(points, i), placeAt(points, i + 2));

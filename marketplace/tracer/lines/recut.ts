@@ -1,6 +1,6 @@
 import { narrowAreas } from "./candidates.ts";
 import { evenTones } from "./even-tones.ts";
-import { isThinStroke, looker, thinMax } from "./look-for-strokes.ts";
+import { areThinStrokes, looker, thinMax } from "./look-for-strokes.ts";
 import type { State } from "./state.ts";
 import { thickParts } from "./thick-parts.ts";
 
@@ -15,7 +15,7 @@ export function joinTones(state: State): void {
 /** Makes areas of the thick parts of lines: a curve's markers, arrows' heads. What turns out as no stroke is joined again. */
 export function setThickApart(state: State): void {
   const { map } = state.areas;
-  const look = looker(state, thinMax, isThinStroke);
+  const look = looker(state, thinMax, areThinStrokes);
   const source = Array.from({ length: map.count }, (_, area) => area);
   const labels = map.flat.slice();
   const split: Int32Array[] = [];

@@ -88,4 +88,4 @@ export class State {
   }
 }
 
-const workMax = 3e7;
+const workMax = 1e7;

@@ -46,7 +46,10 @@ export function strokesOf(pixels: Int32Array, on: Uint8Array, picture: Measured,
   if (!paths || paths.length === 0 || paths.length > pathsMax) return null;
   const free = paths.map((path) => (path.closed ? [] : [freeEnd(path, 0, picture), freeEnd(path, 1, picture)]));
   if (free.flat().some((end) => end && !end.abuts && !end.tip)) return null;
-  const tips = free.flat().flatMap((end) => (end?.tip ? [end.tip] : []));
+  // What goes on much farther ends at another stroke of the area.
+  const tips = free.flatMap((ends, i) =>
+    ends.flatMap((end) => (end?.tip && end.tip.beyond < 1.5 * paths[i].width + 2 ? [end.tip] : [])),
+  );
   const total = (of: (tip: Tip) => number) => tips.reduce((sum, tip) => sum + of(tip), 0);
   const widestFound = Math.max(...paths.map(({ width }) => width));
   // The ends of a thin line say little of how they are cut.

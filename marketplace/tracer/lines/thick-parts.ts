@@ -96,9 +96,7 @@ function roundHole(from: number, around: number, areas: Int32Array, stride: numb
       else if (next !== around) return null;
     }
   }
-  const xs = [...pixels].map((q) => q % stride);
-  const ys = [...pixels].map((q) => Math.floor(q / stride));
-  const [wide, high] = [Math.max(...xs) - Math.min(...xs) + 1, Math.max(...ys) - Math.min(...ys) + 1];
+  const [wide, high] = sizeOf(pixels, stride);
   const isRound = Math.max(wide, high) <= 1.2 * Math.min(wide, high) + 1 && pixels.size >= roundMin * wide * high;
   return isRound ? [...pixels] : null;
 }
@@ -128,10 +126,21 @@ function piecesBeside(places: Int32Array, thick: ReadonlySet<number>, stride: nu
 
 /** Whether a piece is longer than a tip or a rim. */
 function isLine(piece: readonly number[], width: number, stride: number): boolean {
-  const xs = piece.map((q) => q % stride);
-  const ys = piece.map((q) => Math.floor(q / stride));
-  const [wide, high] = [Math.max(...xs) - Math.min(...xs) + 1, Math.max(...ys) - Math.min(...ys) + 1];
+  const [wide, high] = sizeOf(piece, stride);
   return lengthOf(wide, high) >= lineMin + 2.5 * width && piece.length >= 2.2 * width * width;
+}
+
+/** Width and height of what pixels lie in. */
+function sizeOf(pixels: Iterable<number>, stride: number): readonly [number, number] {
+  let [left, top, right, bottom] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY, -1, -1];
+  for (const q of pixels) {
+    const [x, y] = [q % stride, Math.floor(q / stride)];
+    left = Math.min(left, x);
+    right = Math.max(right, x);
+    top = Math.min(top, y);
+    bottom = Math.max(bottom, y);
+  }
+  return [right - left + 1, bottom - top + 1];
 }
 
 const lineMin = 3;

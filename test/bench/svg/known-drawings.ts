@@ -1,4 +1,5 @@
 import type { Colour, Element, Shape, Stroke } from "../../../marketplace/tracer/drawing.ts";
+import { withRoundCorners } from "../../../marketplace/tracer/lines/round-corners.ts";
 
 /** A drawing whose elements are known, on white. */
 export interface KnownDrawing {
@@ -187,6 +188,43 @@ const flow: KnownDrawing = {
   ],
 };
 
+const glyph: Look = { stroke: "#1f2937", width: 5, cap: "round" };
+/** Straight lines with corners as round as the line is wide. */
+const bent = (points: readonly number[], look: Look, kind: "polyline" | "polygon" = "polyline") =>
+  drawn(withRoundCorners({ kind, points }, look.width!)!, look);
+
+/** Icons at the size of a toolbar's: bends as wide as their lines, short stretches, strokes that meet. */
+const glyphs: KnownDrawing = {
+  width: 400,
+  height: 200,
+  elements: [
+    ...[
+      [20, 42, 20, 20, 42, 20],
+      [58, 20, 80, 20, 80, 42],
+      [80, 58, 80, 80, 58, 80],
+      [42, 80, 20, 80, 20, 58],
+    ].map((points) => bent(points, glyph)),
+    line(36, 50, 64, 50, glyph),
+    bent([150, 20, 124, 20, 124, 80, 176, 80, 176, 46], glyph),
+    polyline([150, 20, 150, 46, 176, 46], glyph),
+    line(150, 20, 176, 46, glyph),
+    line(220, 34, 280, 34, glyph),
+    line(220, 64, 280, 64, glyph),
+    line(236, 20, 236, 80, glyph),
+    line(264, 20, 264, 80, glyph),
+    bent([320, 80, 320, 34, 376, 34], glyph),
+    polyline([362, 20, 376, 34, 362, 48], glyph),
+    circle(44, 164, 15, glyph),
+    line(59, 164, 59, 120, glyph),
+    bent([130, 124, 176, 150, 130, 176], glyph, "polygon"),
+    bent([220, 140, 232, 140, 238, 128, 262, 128, 268, 140, 280, 140, 280, 176, 220, 176], glyph, "polygon"),
+    circle(250, 156, 9, glyph),
+    line(348, 124, 348, 136, glyph),
+    rect(324, 136, 48, 40, glyph, 5),
+    line(340, 156, 356, 156, glyph),
+  ],
+};
+
 export const knownDrawings: Readonly<Record<string, KnownDrawing>> = {
   chart,
   wireframe,
@@ -194,4 +232,5 @@ export const knownDrawings: Readonly<Record<string, KnownDrawing>> = {
   technical,
   series,
   flow,
+  glyphs,
 };
