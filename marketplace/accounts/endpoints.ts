@@ -144,7 +144,7 @@ function aboutEndpoint({ db }: Needs): Endpoint {
   return {
     method: "put",
     path: "/api/account/about",
-    id: "setAbout",
+    id: "setAccountDescription",
     tag: "Account",
     summary: "Say something about yourself, for the page that lists your agents.",
     description: "Lines and spaces become single spaces. It is text: no markup in it is read.",
@@ -175,7 +175,7 @@ function closingEndpoint({ db }: Needs): Endpoint {
   return {
     method: "get",
     path: "/api/account/closing",
-    id: "getClosing",
+    id: "previewAccountClosing",
     tag: "Account",
     summary: "What closing the account would end and lose, and what stands in its way.",
     description: "The account can be closed while `runs_under_way`, `calls_owed` and `purchases_under_way` are 0.",

@@ -37,7 +37,7 @@ function moveAccountEndpoint({ db }: Needs): Endpoint {
   return {
     method: "post",
     path: "/api/operator/accounts/{handle}/state",
-    id: "moveAccount",
+    id: "setAccountState",
     tag: "Operators",
     summary: "Suspend or restore an account.",
     description:
@@ -100,7 +100,7 @@ function moveAgentEndpoint({ db }: Needs): Endpoint {
   return {
     method: "post",
     path: "/api/operator/agents/{handle}/{slug}/state",
-    id: "moveAgent",
+    id: "setAgentState",
     tag: "Operators",
     summary: "Take an agent off the market, or let it back.",
     description: "Runs under way are finished. The creator sees the reason. Not an agent of the operator's own.",
@@ -128,7 +128,7 @@ function endShareEndpoint({ db }: Needs): Endpoint {
   return {
     method: "post",
     path: "/api/operator/runs/{run_id}/unshare",
-    id: "endShare",
+    id: "revokeRunShareAsOperator",
     tag: "Operators",
     summary: "End the link that a run is shared by.",
     description: "The run stays its account's, which sees the reason.",
@@ -149,7 +149,7 @@ function readInputEndpoint({ db }: Needs): Endpoint {
   return {
     method: "post",
     path: "/api/operator/runs/{run_id}/input",
-    id: "readInput",
+    id: "readRunInput",
     tag: "Operators",
     summary: "Read what a run was asked. It is an act, and the buyer sees it.",
     description: "Inputs are kept as long as their runs; one that was too long is a 404.",
@@ -192,7 +192,7 @@ function noteEndpoint({ db }: Needs): Endpoint {
   return {
     method: "post",
     path: "/api/operator/notes",
-    id: "writeNote",
+    id: "addAuditNote",
     tag: "Operators",
     summary: "Write a note into the audit log.",
     description: "For operators alone, and for good.",

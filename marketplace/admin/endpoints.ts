@@ -31,7 +31,7 @@ function findEndpoint(needs: Needs): Endpoint {
   return {
     method: "get",
     path: "/api/operator/find",
-    id: "findAnything",
+    id: "findRecords",
     tag: "Operators",
     summary: "All that both services know by an id.",
     description:

@@ -63,7 +63,7 @@ function draftEndpoint(needs: PublishNeeds): Endpoint {
   return {
     method: "put",
     path: "/api/account/agents/{slug}",
-    id: "saveAgentDraft",
+    id: "saveAgentVersion",
     tag: "Publishing",
     summary: "Keep a definition as the agent's next version; what is live stays live.",
     description:

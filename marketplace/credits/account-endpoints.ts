@@ -15,7 +15,7 @@ import { examplePosting, transferBody } from "./endpoints.ts";
 import { accountStatementShape, alertsShape, creditsShape, transferShape } from "./shapes.ts";
 import { readStanding } from "./standing.ts";
 import { statementQuery } from "./statement.ts";
-import { statementCsv, tooManyForOneFile } from "./statement-csv.ts";
+import { exampleStatement, statementCsv, tooManyForOneFile } from "./statement-csv.ts";
 import { statementFilters } from "./statement-rows.ts";
 import { readAccountStatement } from "./statement-totals.ts";
 import { moveEarnings } from "./transfer.ts";
@@ -105,7 +105,7 @@ function csvEndpoint({ db }: Needs): Endpoint {
     access: "account",
     query: filterQuery,
     answers: {
-      200: { content: ["text/csv"] },
+      200: { content: ["text/csv"], example: exampleStatement },
       ...refusals({ 422: { error: tooManyForOneFile, field: "from" } }),
     },
     handler: async (request, response) => {

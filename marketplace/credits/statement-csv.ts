@@ -26,6 +26,25 @@ const heads = [
   "note",
 ];
 
+/** A file with one posting. */
+export const exampleStatement = csvOf(heads, [
+  [
+    "2026-11-14T09:30:00.000Z",
+    "pst_4711",
+    "grant",
+    "500",
+    "0",
+    "issued",
+    "spendable",
+    null,
+    null,
+    null,
+    null,
+    null,
+    "sorry",
+  ],
+]);
+
 /** The selected postings as CSV, newest first, whole: 422 when there are too many for one file. */
 export async function statementCsv(db: Queryable, accountId: AccountId, filter: StatementFilter): Promise<string> {
   await admitOrRefuse(db, `statement file:${accountId}`, filesPerMinute);

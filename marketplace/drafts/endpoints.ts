@@ -156,7 +156,7 @@ function keepEndpoint(needs: EndpointNeeds): Endpoint {
   return {
     method: "put",
     path: "/api/account/agent-drafts/{slug}",
-    id: "keepAgentDraft",
+    id: "updateAgentDraft",
     tag: "Publishing",
     summary: "Keep a draft as it stands, whole or not.",
     description:

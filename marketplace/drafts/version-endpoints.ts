@@ -25,7 +25,8 @@ const versionNumber = z
   .string()
   .regex(/^[1-9]\d{0,9}$/, "must be a whole number from 1")
   .transform(Number)
-  .pipe(z.int().max(2_147_483_647));
+  .pipe(z.int().max(2_147_483_647))
+  .describe("The version's number, as the list of versions has it.");
 const inPath = z.object({ version: versionNumber });
 
 const tryRequest = z.strictObject({ revision, input: z.record(z.string(), z.unknown()).default({}) });

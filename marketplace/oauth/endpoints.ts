@@ -145,7 +145,11 @@ function authorizeEndpoint(needs: Needs): Endpoint {
       "Leads to the page that asks them. What is wrong with a request is shown here (400): the person is led to the client's address only after answering.",
     query: authorizeQuery,
     answers: {
-      303: { content: ["text/plain", "text/html"], headers: { Location: z.string().describe("The page.") } },
+      303: {
+        content: ["text/plain", "text/html"],
+        example: "See Other. Redirecting to /consent/req_01k8q3v5w7x9z1b3d5f7h9j1k3",
+        headers: { Location: z.string().describe("The page.") },
+      },
       ...notSetUp,
       ...refusals(503, { 400: "There is no client with that id; register anew." }),
     },

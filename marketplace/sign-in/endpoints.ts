@@ -109,6 +109,7 @@ function oidcCallbackEndpoint({ signIn, db }: EnterNeeds): Endpoint {
     answers: {
       303: {
         content: ["text/plain", "text/html"],
+        example: `See Other. Redirecting to ${exampleUrl}/explore`,
         headers: { Location: z.string().describe(`Where to go on to, such as ${exampleUrl}/explore.`) },
       },
       ...refusals(429, 503, {

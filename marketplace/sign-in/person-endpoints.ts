@@ -134,7 +134,7 @@ function waysEndpoint({ db, signIn }: Needs): Endpoint {
   return {
     method: "get",
     path: "/api/account/ways-in",
-    id: "listWaysIn",
+    id: "listSignInMethods",
     tag: "Sign-in",
     summary: "The ways in which the person signs in.",
     description: "Links to an e-mail address, a provider that vouched for it, once they signed in there, and passkeys.",
@@ -182,7 +182,7 @@ function removeWayEndpoint({ db, signIn, config }: Needs): Endpoint {
   return {
     method: "delete",
     path: "/api/account/ways-in/{id}",
-    id: "removeWayIn",
+    id: "removeSignInMethod",
     tag: "Sign-in",
     summary: "Forget a provider or a passkey.",
     description: `Who signs in at the provider with the same e-mail address adds it again. The last way in is a 409. For a passkey a person has to have signed in within ${freshMinutes} minutes.`,

@@ -8,7 +8,7 @@ test.for(docsPages.map(({ slug }) => docsPath(slug)))(
   (path, { site }) => visitEverywhere(site, path),
 );
 
-test.for(["runAgent", "payAgent", "listAgents", "saveAgentDraft"])(
+test.for(["runAgent", "payAgent", "listAgents", "saveAgentVersion"])(
   "the operation %s shows without a fault at every width, in both themes",
   (id, { site }) => visitEverywhere(site, `/docs/api/${id}`),
 );

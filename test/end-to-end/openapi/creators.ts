@@ -8,15 +8,15 @@ describe("a creator's operations answer as documented:", () => {
     await rest();
     const params = { slug: "second" };
     await calls.expect("checkAgentDefinition", 200);
-    await calls.expect("saveAgentDraft", 200, { params });
-    await calls.expect("saveAgentDraft", 422, { params, but: { price_credits: -1 } });
+    await calls.expect("saveAgentVersion", 200, { params });
+    await calls.expect("saveAgentVersion", 422, { params, but: { price_credits: -1 } });
     await calls.expect("tryAgent", 200, { params });
     await calls.expect("tryAgent", 422, { params, but: { input: { text: "x".repeat(20_001) } } });
     await calls.expect("publishAgent", 200, { params });
     const special = { settings: { prompt: "{{text}}", model: "special" } };
-    await calls.expect("saveAgentDraft", 200, { params: { slug: "special" }, but: special });
+    await calls.expect("saveAgentVersion", 200, { params: { slug: "special" }, but: special });
     await calls.expect("publishAgent", 422, { params: { slug: "special" }, at: lone });
-    await calls.expect("saveAgentDraft", 200, { params: { slug: "writer" }, but: writer });
+    await calls.expect("saveAgentVersion", 200, { params: { slug: "writer" }, but: writer });
     await calls.expect("tryAgent", 409, { params: { slug: "writer" } });
     for (const id of ["getOwnAgent", "getOwnAgentFigures", "listOwnVersions", "getOwnVersion", "setModelBudget"]) {
       await calls.expect(id, 200, { params });
@@ -44,7 +44,7 @@ describe("a creator's operations answer as documented:", () => {
     await calls.expect("moveAgentDraft", 422, to("-"));
     await calls.expect("moveAgentDraft", 200, to(params.slug));
     await calls.expect("moveAgentDraft", 404, { params: misspelt });
-    const part = await calls.expect("keepAgentDraft", 200, {
+    const part = await calls.expect("updateAgentDraft", 200, {
       params,
       body: {
         revision: begun.body.revision,
@@ -52,9 +52,9 @@ describe("a creator's operations answer as documented:", () => {
       },
     });
     await calls.expect("publishAgentDraft", 422, { params, but: { revision: part.body.revision } });
-    const kept = await calls.expect("keepAgentDraft", 200, { params, but: { revision: part.body.revision } });
+    const kept = await calls.expect("updateAgentDraft", 200, { params, but: { revision: part.body.revision } });
     const { revision } = kept.body;
-    await calls.expect("keepAgentDraft", 422, { params: { slug: "-" } });
+    await calls.expect("updateAgentDraft", 422, { params: { slug: "-" } });
     await calls.expect("tryAgentDraft", 200, { params, but: { revision } });
     await calls.expect("tryAgentDraft", 422, { params, but: { revision, input: { text: 5 } } });
     await calls.expect("publishAgentDraft", 200, { params, but: { revision } });
@@ -64,7 +64,7 @@ describe("a creator's operations answer as documented:", () => {
       but: { revision: now.revision, version: 1 },
     });
     await calls.expect("restoreAgentVersion", 409, { params, but: { version: 1 } });
-    for (const id of ["keepAgentDraft", "tryAgentDraft", "publishAgentDraft", "discardAgentDraft"])
+    for (const id of ["updateAgentDraft", "tryAgentDraft", "publishAgentDraft", "discardAgentDraft"])
       await calls.expect(id, 409, { params });
     for (const id of ["getAgentDraft", "getAgentDraftAsYaml", "tryAgentDraft", "publishAgentDraft"])
       await calls.expect(id, 404, { params: misspelt });

@@ -7,32 +7,32 @@ import { test } from "./stage.ts";
 describe("an operator's operations answer as documented:", () => {
   test("looking, and acting", async ({ paid: { marketplace }, stage: { calls } }) => {
     for (const id of ["listAccounts", "listAllAgents", "listReports", "listOperatorActs"]) await calls.expect(id, 200);
-    await calls.expect("findAnything", 200, { query: "?id=ada" });
+    await calls.expect("findRecords", 200, { query: "?id=ada" });
     const { handle } = await withAccount(marketplace);
     const params = { handle };
-    await calls.expect("moveAccount", 200, { params });
-    await calls.meet("moveAccount", 409, { params });
-    await calls.expect("moveAccount", 422, { params, but: { reason: "" } });
+    await calls.expect("setAccountState", 200, { params });
+    await calls.meet("setAccountState", 409, { params });
+    await calls.expect("setAccountState", 422, { params, but: { reason: "" } });
     await calls.expect("grantCredits", 200);
     await calls.expect("grantCredits", 409);
     await calls.expect("grantCredits", 422, { but: { note: "" } });
-    await calls.expect("moveAgent", 200);
-    await calls.expect("moveAgent", 409);
-    await calls.expect("moveAgent", 422, { but: { reason: "" } });
-    for (const id of ["saveAgentDraft", "publishAgent"]) await calls.expect(id, 409);
-    await calls.send("moveAgent", { but: { move: "restore" } });
-    await calls.expect("writeNote", 200);
-    await calls.expect("writeNote", 422, { but: { note: "" } });
+    await calls.expect("setAgentState", 200);
+    await calls.expect("setAgentState", 409);
+    await calls.expect("setAgentState", 422, { but: { reason: "" } });
+    for (const id of ["saveAgentVersion", "publishAgent"]) await calls.expect(id, 409);
+    await calls.send("setAgentState", { but: { move: "restore" } });
+    await calls.expect("addAuditNote", 200);
+    await calls.expect("addAuditNote", 422, { but: { note: "" } });
     const said = { reason: "stolen", text: "It is mine." } as const;
     const report = await reportAgent(marketplace.context, "ada/summarizer", { address: "10.9.9.9", said });
     await calls.expect("resolveReport", 422, { params: report, but: { note: "x".repeat(2_001) } });
     await calls.expect("resolveReport", 200, { params: { ...report } });
     const { body: run } = await calls.send("runAgent");
     await calls.send("shareRun", { params: { run_id: run.run_id } });
-    await calls.expect("endShare", 422, { params: { run_id: run.run_id }, but: { reason: "" } });
-    await calls.expect("endShare", 200, { params: { run_id: run.run_id } });
-    await calls.expect("readInput", 200, { params: { run_id: run.run_id } });
-    await calls.expect("readInput", 422, { params: { run_id: run.run_id }, but: { note: "" } });
+    await calls.expect("revokeRunShareAsOperator", 422, { params: { run_id: run.run_id }, but: { reason: "" } });
+    await calls.expect("revokeRunShareAsOperator", 200, { params: { run_id: run.run_id } });
+    await calls.expect("readRunInput", 200, { params: { run_id: run.run_id } });
+    await calls.expect("readRunInput", 422, { params: { run_id: run.run_id }, but: { note: "" } });
   });
 
   test("showing that it is they", async ({ stage: { calls, operator, ada, rest } }) => {

@@ -73,12 +73,12 @@ describe("a person's operations answer as documented:", () => {
     await calls.expect("createNewPasskeyChallenge", 409, mine);
     await calls.expect("addPasskey", 409, mine);
     const params = { id: added.id };
-    await calls.expect("listWaysIn", 200, mine);
+    await calls.expect("listSignInMethods", 200, mine);
     await calls.expect("renamePasskey", 200, { ...mine, params });
     await calls.expect("renamePasskey", 422, { ...mine, params, body: { name: "" } });
-    await calls.expect("removeWayIn", 409, { ...mine, params: { id: "email" } });
-    await calls.expect("removeWayIn", 200, { ...mine, params });
-    for (const id of ["renamePasskey", "removeWayIn", "endSession"]) await calls.expect(id, 404, mine);
+    await calls.expect("removeSignInMethod", 409, { ...mine, params: { id: "email" } });
+    await calls.expect("removeSignInMethod", 200, { ...mine, params });
+    for (const id of ["renamePasskey", "removeSignInMethod", "endSession"]) await calls.expect(id, 404, mine);
     const { body } = await calls.expect("listSessions", 200, mine);
     await calls.expect("endSession", 409, { ...mine, params: { id: body.sessions[0].id } });
     await calls.expect("endSession", 200, { ...mine, params: { id: body.sessions[1].id } });
@@ -95,13 +95,13 @@ describe("a person's operations answer as documented:", () => {
     await calls.expect("openAccount", 422, { ...mine, but: { handle: "admin" } });
     await calls.expect("openAccount", 201, { ...mine, but: { handle } });
     await calls.expect("getAccount", 200, mine);
-    await calls.expect("setAbout", 200, mine);
-    await calls.expect("setAbout", 422, { ...mine, but: { about: "x".repeat(301) } });
+    await calls.expect("setAccountDescription", 200, mine);
+    await calls.expect("setAccountDescription", 422, { ...mine, but: { about: "x".repeat(301) } });
     await calls.expect("renameAccount", 422, { ...mine, but: { handle: "admin" } });
     await calls.expect("renameAccount", 200, { ...mine, but: { handle: `${handle}-2` } });
     await calls.expect("renameAccount", 409, { ...mine, but: { handle: `${handle}-3` } });
     await calls.expect("exportAccount", 200, mine);
-    await calls.expect("getClosing", 200, mine);
+    await calls.expect("previewAccountClosing", 200, mine);
     await calls.expect("changeEmail", 202, { ...mine, but: { email: newEmail() } });
     await calls.expect("changeEmail", 422, { as: { cookie: ada.browser.cookie } });
     await calls.expect("confirmEmail", 401);
@@ -111,12 +111,12 @@ describe("a person's operations answer as documented:", () => {
     await calls.expect("confirmEmail", 200, { but: { token: tokenIn(again.body.link) } });
     await calls.expect("confirmEmail", 403, { headers: { origin: "https://evil.example" } });
     await calls.expect("closeAccount", 409);
-    const begun = calls.begin("setAbout", mine);
+    const begun = calls.begin("setAccountDescription", mine);
     await begun.taken;
     await calls.expect("closeAccount", 422, mine);
     await calls.expect("closeAccount", 200, { ...mine, but: { handle: `${handle}-2` } });
     begun.end();
-    calls.hold("setAbout", 409, await begun.answer);
+    calls.hold("setAccountDescription", 409, await begun.answer);
   });
 
   test("keys and payout wallets", async ({ paid: { marketplace, ledger }, stage: { calls, rest } }) => {

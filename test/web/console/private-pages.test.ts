@@ -213,7 +213,7 @@ function asks(person: Person, key: string, { method, path, body, access }: Endpo
 }
 
 /** A slug is each account's own: these make or keep an agent of the caller. */
-const ownUnderSlug = ["saveAgentDraft", "keepAgentDraft"];
+const ownUnderSlug = ["saveAgentVersion", "updateAgentDraft"];
 /** What is listed for everybody. */
 const open = ["getAgent"];
 
