@@ -20,6 +20,8 @@ import { canStillLand, isUntouched } from "./standing.ts";
 import { type PaymentStore, PaymentsInMemory } from "./store.ts";
 import type { Wallets } from "./wallets.ts";
 
+const creditsPerDollar = 100;
+
 export type { PriceLimit } from "./sign.ts";
 
 /** A result, and what was paid for it: null for what is free. */
@@ -78,9 +80,9 @@ export class Pay {
     return this.#buy({ path, body: JSON.stringify(drawn) }, { max_usd, network }, options);
   }
 
-  /** Buys credits for the account of the key, each a cent. */
+  /** Buys credits for the account of the key. */
   credits({ credits, network }: CreditPurchase, options?: PayOptions): Promise<Paid<AnswerOf<"purchaseCredits">>> {
-    const limit = { max_usd: (credits / 100).toFixed(2), network };
+    const limit = { max_usd: (credits / creditsPerDollar).toFixed(2), network };
     const target = { path: "/api/v1/credits/purchase", body: JSON.stringify({ credits }), isWithKey: true };
     return this.#buy(target, limit, options);
   }

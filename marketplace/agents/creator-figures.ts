@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { toSafeNumber } from "../../shared/amounts.ts";
 import type { Queryable } from "../../shared/postgres.ts";
+import { atomicPerCredit } from "../answers/amounts.ts";
 import type { AccountId, AgentId, RunId } from "../ids.ts";
 import { wholeNumber } from "../query.ts";
 import { dayBefore } from "../utc-day.ts";
@@ -80,19 +81,19 @@ export async function readCreatorFigures(db: Queryable, agentId: AgentId, days: 
   };
 }
 
-/** What each of the agents brought in the last days, in US cents; those that brought nothing are left out. */
+/** What each of the agents brought in the last days, in credits; those that brought nothing are left out. */
 export async function readRevenues(
   db: Queryable,
   agentIds: readonly string[],
   days: number,
 ): Promise<Map<string, bigint>> {
   const first = dayBefore(new Date().toISOString().slice(0, 10), days - 1);
-  const { rows } = await db.query<{ id: string; cents: string }>(
-    `select agent_id as id, trunc(sum(credits) + sum(units) / 10000)::text as cents
+  const { rows } = await db.query<{ id: string; worth: string }>(
+    `select agent_id as id, trunc(sum(credits) + sum(units) / ${atomicPerCredit})::text as worth
      from agent_days where agent_id = any($1) and day >= $2::date group by agent_id`,
     [agentIds, first],
   );
-  return new Map(rows.map(({ id, cents }) => [id, BigInt(cents)]));
+  return new Map(rows.map(({ id, worth }) => [id, BigInt(worth)]));
 }
 
 /** What calls of the account's agents paid in the last days, in USDC, by network; those without any are left out. */

@@ -1,6 +1,8 @@
+import { creditsPerDollar, dollarAmount } from "../answers/amounts.ts";
+
 declare const unit: unique symbol;
 
-/** Whole marketplace credits; one credit is US$0.01. */
+/** Whole marketplace credits, each worth `atomicPerCredit`. */
 export type Credits = bigint & { readonly [unit]: "credits" };
 
 export function credits(value: bigint): Credits {
@@ -19,17 +21,12 @@ export function platformFee(price: Credits, feeBasisPoints: number): Credits {
   return credits((price * BigInt(feeBasisPoints)) / basisPointsWhole);
 }
 
-/** The price in dollars for display: one credit is US$0.01. */
+/** The price in dollars, for display. */
 export function priceInDollars(price: Credits): number {
-  return Number(price) / 100;
+  return Number(price) / creditsPerDollar;
 }
 
-/** The same as text: `$0.05`. */
+/** The price as text: `$0.05`. */
 export function dollarText(price: bigint): string {
   return `$${dollarAmount(price)}`;
-}
-
-/** The same as programs read it: `0.05`. */
-export function dollarAmount(price: bigint): string {
-  return (Number(price) / 100).toFixed(2);
 }

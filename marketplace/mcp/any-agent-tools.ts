@@ -3,6 +3,7 @@ import { ApiError } from "../../shared/errors.ts";
 import { parseAddress } from "../agent-address.ts";
 import { findLiveAgent } from "../agents/find.ts";
 import { addressOfTool, agentInScope, type ScopedAgent } from "../agents/scope.ts";
+import { creditWorth } from "../answers/amounts.ts";
 import type { Caller } from "../api-keys/authenticate.ts";
 import { parse } from "../parse.ts";
 import { type RunNeeds, runAgent } from "../runs/run.ts";
@@ -58,7 +59,7 @@ export function runTool(needs: AnyAgentNeeds): BuiltInTool {
     tool: {
       name: "agent_run",
       title: "Run an agent",
-      description: "Runs an agent for its price in credits (1 credit is US$0.01). A run that fails costs nothing.",
+      description: `Runs an agent for its price in credits (${creditWorth}). A run that fails costs nothing.`,
       inputSchema: schemaOf(input),
       annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: true },
     },

@@ -9,6 +9,7 @@ import {
 import type { Response } from "express";
 import { asApiError } from "../../shared/http.ts";
 import type { Log } from "../../shared/log.ts";
+import { creditWorth } from "../answers/amounts.ts";
 import type { Caller } from "../api-keys/authenticate.ts";
 import type { ReportProgress } from "./built-in-tool.ts";
 import { type CallNeeds, callTool } from "./call-tool.ts";
@@ -66,7 +67,7 @@ function progressOf({ mcpReq }: ServerContext, response: Response): ReportProgre
 }
 
 const instructions =
-  "Tools here are paid agents. Each description tells the price of a run in credits (1 credit is US$0.01); a run that " +
+  `Tools here are paid agents. Each description tells the price of a run in credits (${creditWorth}); a run that ` +
   "fails costs nothing. A run goes on when the connection is lost: with `_meta.idempotency_key` the same call can be sent " +
   "again, runs once, and answers the same; `_meta.max_credits` refuses a higher price.";
 

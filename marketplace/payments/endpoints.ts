@@ -2,7 +2,7 @@ import { z } from "zod";
 import { jsonAnswer, requestBody } from "../../shared/endpoint.ts";
 import { priceMax } from "../agents/definition.ts";
 import { agentPathParameters } from "../agents/shapes.ts";
-import { dollarAmount } from "../credits/amount.ts";
+import { dollarAmount } from "../answers/amounts.ts";
 import { runBody, smallBody } from "../http/body-limits.ts";
 import { accountOf, callerOf } from "../http/callers.ts";
 import type { Endpoint } from "../http/endpoint.ts";

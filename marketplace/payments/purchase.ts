@@ -4,7 +4,7 @@ import type { Request, Response } from "express";
 import { z } from "zod";
 import { forEvery } from "../../shared/for-every.ts";
 import { pendingBody } from "../../shared/request-body.ts";
-import { atomicPerCredit } from "../answers/amounts.ts";
+import { atomicPerCredit, creditWorth } from "../answers/amounts.ts";
 import type { Config } from "../config.ts";
 import type { AccountId } from "../ids.ts";
 import { parse } from "../parse.ts";
@@ -87,7 +87,7 @@ function purchaseOffer({ config }: PurchaseNeeds, accountId: AccountId, bought: 
     product: productOf(accountId, bought),
     accountId,
     url: `${config.publicUrl}/api/v1/credits/purchase`,
-    description: "Credits for running agents by API key; one credit is US$0.01.",
+    description: `Credits for running agents by API key; ${creditWorth}.`,
     amount: BigInt(bought) * atomicPerCredit,
     wallets: () => config.platformWallets,
     input: { schema: z.toJSONSchema(purchaseBody, { io: "input" }), example: { credits: bought } },

@@ -1,7 +1,8 @@
 import type { Request, RequestHandler, Response } from "express";
 import { type Answer, type Answers, jsonAnswer, type RequestBody, requestBody } from "../../shared/endpoint.ts";
+import { dollarAmount } from "../answers/amounts.ts";
 import type { Output } from "../connectors/result.ts";
-import { credits, dollarAmount, dollarText, priceInDollars } from "../credits/amount.ts";
+import { credits, dollarText, priceInDollars } from "../credits/amount.ts";
 import { imageBody, smallBody } from "../http/body-limits.ts";
 import { accountOf, callerOf } from "../http/callers.ts";
 import type { Endpoint } from "../http/endpoint.ts";

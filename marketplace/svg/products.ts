@@ -23,7 +23,7 @@ import { vectorize } from "./vectorize.ts";
 
 const takesPrompt = `Takes \`prompt\`: up to ${promptLengthMax.toLocaleString("en")} characters; style, aspect, colours and background if you like.`;
 
-/** The drawings that the platform sells, with their price in credits; a credit is a cent. It sells credits besides (payments/purchase.ts). */
+/** The drawings that the platform sells, with their price in credits. It sells credits besides (payments/purchase.ts). */
 export const svgProducts = {
   "svg-vectorize": {
     id: "agt_svg_vectorize",

@@ -1,4 +1,5 @@
 /** @jsxRuntime automatic @jsxImportSource preact */
+
 import type { ComponentChildren } from "preact";
 import { Badge, type Tone } from "../../shared/page/badge.tsx";
 import { Bar } from "../../shared/page/bar.tsx";
@@ -6,6 +7,7 @@ import { ButtonLink } from "../../shared/page/button.tsx";
 import { figures } from "../../shared/page/figures.ts";
 import { Foot, type FootColumn } from "../../shared/page/foot.tsx";
 import { Icon } from "../../shared/page/icon.tsx";
+import { dollarsPerCredit } from "../answers/amounts.ts";
 import type { Status } from "../status/service-status.ts";
 import { Brand } from "./brand.tsx";
 import { nameOf, type Viewer } from "./viewer.ts";
@@ -64,7 +66,7 @@ export function Layout({ here, viewer, has, standing, facilitator, children }: L
               Facilitator
             </a>
           </span>,
-          "1 credit = US$0.01",
+          `1 credit = ${dollarsPerCredit}`,
         ]}
       />
     </>

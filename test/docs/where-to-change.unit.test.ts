@@ -12,6 +12,7 @@ import { confirmedMinutes } from "../../marketplace/admin/confirm.ts";
 import { categories } from "../../marketplace/agents/category.ts";
 import { figuresDays } from "../../marketplace/agents/count-runs.ts";
 import { extraInstructionsLengthMax } from "../../marketplace/agents/field-limits.ts";
+import { dollarsPerCredit } from "../../marketplace/answers/amounts.ts";
 import { connectorIds } from "../../marketplace/connectors/connector.ts";
 import { historyDays } from "../../marketplace/history-days.ts";
 import { clientKeptDays, grantDays, renewalsAnHour } from "../../marketplace/oauth/grants.ts";
@@ -50,6 +51,12 @@ const words: Readonly<Record<number, string>> = {
 /** How each figure would be written out, in what code and texts it is a figure of, and where it may be. */
 const figures: readonly Figure[] = [
   { name: "listedDays", like: `paid within ${listedDays} days`, as: days(listedDays), within: "facilitator/" },
+  {
+    name: "atomicPerCredit",
+    like: `one credit is ${dollarsPerCredit}`,
+    as: /\b(one|1|a) credit (is|=) (US\$\d|a cent|one (US )?cent|\d)|\bone cent a credit\b/gi,
+    within: /^(marketplace|client)\//,
+  },
   {
     name: "historyDays",
     like: `interval '${historyDays} days'`,

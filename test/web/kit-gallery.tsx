@@ -1,5 +1,7 @@
 /** @jsxRuntime automatic @jsxImportSource preact */
 import type { ComponentChildren } from "preact";
+import { Money } from "../../marketplace/web/money.tsx";
+import { PriceList } from "../../marketplace/web/price-list.tsx";
 import { Badge } from "../../shared/page/badge.tsx";
 import { Button, ButtonLink, GoLink } from "../../shared/page/button.tsx";
 import { Callout } from "../../shared/page/callout.tsx";
@@ -11,9 +13,7 @@ import { Dialog } from "../../shared/page/dialog.tsx";
 import { Disclosure } from "../../shared/page/disclosure.tsx";
 import { Empty } from "../../shared/page/empty.tsx";
 import { AreaField, Choice, SelectField, Switch, TextField } from "../../shared/page/field.tsx";
-import { Money } from "../../shared/page/money.tsx";
 import { Pagination } from "../../shared/page/pagination.tsx";
-import { PriceList } from "../../shared/page/price-list.tsx";
 import { Rail } from "../../shared/page/rail.tsx";
 import { Stats } from "../../shared/page/stats.tsx";
 import type { StopState } from "../../shared/page/stop-states.ts";

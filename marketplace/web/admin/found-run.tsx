@@ -3,12 +3,12 @@ import { Badge, type Tone } from "../../../shared/page/badge.tsx";
 import { Button } from "../../../shared/page/button.tsx";
 import { Card } from "../../../shared/page/card.tsx";
 import { TextField } from "../../../shared/page/field.tsx";
-import { creditsOf } from "../../../shared/page/money.tsx";
 import { KeyValues, Table } from "../../../shared/page/table.tsx";
 import { Time } from "../../../shared/page/time.tsx";
 import type { Found } from "../../admin/find.ts";
 import type { Refusal } from "../console/refusal.ts";
 import { RefusedNote } from "../console/refused-note.tsx";
+import { creditsOf } from "../money.tsx";
 import { AccountLink } from "./account-link.tsx";
 
 type Run = Found["runs"][number];

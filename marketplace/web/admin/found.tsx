@@ -1,11 +1,11 @@
 /** @jsxRuntime automatic @jsxImportSource preact */
 import { Badge } from "../../../shared/page/badge.tsx";
 import { Card } from "../../../shared/page/card.tsx";
-import { creditsOf } from "../../../shared/page/money.tsx";
 import { KeyValues } from "../../../shared/page/table.tsx";
 import { Time } from "../../../shared/page/time.tsx";
 import type { Found } from "../../admin/find.ts";
 import type { Refusal } from "../console/refusal.ts";
+import { creditsOf } from "../money.tsx";
 import { AccountLink } from "./account-link.tsx";
 import { PaymentCard } from "./found-payment.tsx";
 import { RunCard } from "./found-run.tsx";

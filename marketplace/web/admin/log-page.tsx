@@ -4,7 +4,6 @@ import { Button } from "../../../shared/page/button.tsx";
 import { Card } from "../../../shared/page/card.tsx";
 import { Empty } from "../../../shared/page/empty.tsx";
 import { TextField } from "../../../shared/page/field.tsx";
-import { creditsOf } from "../../../shared/page/money.tsx";
 import { Pagination } from "../../../shared/page/pagination.tsx";
 import { Table } from "../../../shared/page/table.tsx";
 import { Time } from "../../../shared/page/time.tsx";
@@ -14,6 +13,7 @@ import { type Act, actsQuery, listActs } from "../../admin/acts.ts";
 import { readQuery } from "../../query.ts";
 import type { Refusal } from "../console/refusal.ts";
 import { RefusedNote } from "../console/refused-note.tsx";
+import { creditsOf } from "../money.tsx";
 import type { Page } from "../page.ts";
 import { operatorPage } from "./operator-page.tsx";
 

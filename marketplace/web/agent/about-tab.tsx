@@ -3,7 +3,6 @@
 import { Bars } from "../../../shared/page/chart.tsx";
 import { Empty } from "../../../shared/page/empty.tsx";
 import { duration, figures, percent } from "../../../shared/page/figures.ts";
-import { creditsOf, usdcOf } from "../../../shared/page/money.tsx";
 import { Stats } from "../../../shared/page/stats.tsx";
 import { type Column, KeyValues, Table } from "../../../shared/page/table.tsx";
 import { Time } from "../../../shared/page/time.tsx";
@@ -11,6 +10,7 @@ import { categoryNames } from "../../agents/category.ts";
 import { figuresDays } from "../../agents/count-runs.ts";
 import type { DayFigures } from "../../agents/daily-figures.ts";
 import type { PublicVersion } from "../../agents/public-versions.ts";
+import { creditsOf, usdcOf } from "../money.tsx";
 import { NetworkMark, networkName } from "./networks.tsx";
 import type { ShownAgent } from "./shown-agent.ts";
 

@@ -3,9 +3,9 @@
 import { classes } from "../../../shared/page/classes.ts";
 import { duration, percent, shortFigures } from "../../../shared/page/figures.ts";
 import { Glyph, Icon } from "../../../shared/page/icon.tsx";
-import { creditsOf, usdcOf } from "../../../shared/page/money.tsx";
 import { figuresDays } from "../../agents/count-runs.ts";
 import type { ListedAgent } from "../../agents/list.ts";
+import { creditsOf, usdcOf } from "../money.tsx";
 import { connectorIcon } from "./connector-icon.ts";
 import { Networks } from "./networks.tsx";
 

@@ -3,7 +3,6 @@
 import type { ComponentChildren } from "preact";
 import { networkOf } from "../../../shared/networks.ts";
 import { highlighted } from "../../../shared/page/highlight.tsx";
-import { creditsOf, usdcOf } from "../../../shared/page/money.tsx";
 import { readDailyFigures } from "../../agents/daily-figures.ts";
 import { type DescribeNeeds, readFrom } from "../../agents/detail.ts";
 import { type ListedAgent, listAgents } from "../../agents/list.ts";
@@ -14,6 +13,7 @@ import { proofState } from "../../proof/ledger-proof.ts";
 import { readQuery } from "../../query.ts";
 import { readExamples } from "../../runs/agent-examples.ts";
 import { demoWalletPath } from "../demo-wallet.ts";
+import { creditsOf, usdcOf } from "../money.tsx";
 import type { Page, Shown, View, Visit } from "../page.ts";
 import { agentPicture } from "../share-picture/picture-of.ts";
 import { seenAnew, type ViewerNeeds } from "../viewer.ts";

@@ -1,4 +1,5 @@
 import type { AgentDetail } from "../../agents/detail.ts";
+import { dollarAmount } from "../../answers/amounts.ts";
 
 /** What search engines read: a piece of software with a price. */
 export function agentJsonLd({
@@ -21,6 +22,6 @@ export function agentJsonLd({
     datePublished: created_at,
     dateModified: updated_at,
     author: { "@type": "Person", name: agent.split("/")[0], url: url.slice(0, url.lastIndexOf("/")) },
-    offers: { "@type": "Offer", price: (price / 100).toFixed(2), priceCurrency: "USD" },
+    offers: { "@type": "Offer", price: dollarAmount(price), priceCurrency: "USD" },
   };
 }

@@ -1,9 +1,9 @@
 import { duration, percent } from "../../../shared/page/figures.ts";
 import { objectLiteral } from "../../../shared/page/literals.ts";
-import { creditsOf, usdcOf } from "../../../shared/page/money.tsx";
 import { figuresDays } from "../../agents/count-runs.ts";
 import type { AgentDetail, DescribedField } from "../../agents/detail.ts";
 import type { AgentExample } from "../../runs/agent-examples.ts";
+import { creditsOf, usdcOf } from "../money.tsx";
 import { ruleOf } from "./api-tab.tsx";
 import { exampleInput, fieldsOf } from "./form-input.ts";
 import { keySnippets, perCallSnippets, type Snippet } from "./snippets.ts";

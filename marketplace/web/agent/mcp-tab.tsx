@@ -1,7 +1,7 @@
 /** @jsxRuntime automatic @jsxImportSource preact */
 import { ButtonLink } from "../../../shared/page/button.tsx";
-import { creditsOf } from "../../../shared/page/money.tsx";
 import { KeyValues } from "../../../shared/page/table.tsx";
+import { creditsOf } from "../money.tsx";
 import { CodeTabs, type ColouredSnippet } from "./code-tabs.tsx";
 import { fieldsOf } from "./form-input.ts";
 import { cursorLink, vsCodeLink } from "./mcp-clients.ts";

@@ -1,10 +1,12 @@
 /** @jsxRuntime automatic @jsxImportSource preact */
+
 import { Button, ButtonLink } from "../../../shared/page/button.tsx";
 import { Disclosure } from "../../../shared/page/disclosure.tsx";
 import { figures } from "../../../shared/page/figures.ts";
 import { Icon } from "../../../shared/page/icon.tsx";
-import { creditsOf, usdcOf } from "../../../shared/page/money.tsx";
+import { creditWorth } from "../../answers/amounts.ts";
 import { signInPath } from "../layout.tsx";
+import { creditsOf, usdcOf } from "../money.tsx";
 import { CodeTabs } from "./code-tabs.tsx";
 import type { PaymentMethod, Tried } from "./tried.ts";
 import { WalletPanel } from "./wallet-panel.tsx";
@@ -116,7 +118,7 @@ function Credits({ tried: { shown, viewer } }: { tried: Tried }) {
         <ButtonLink look="primary" size="large" block href={signInPath(here)}>
           {viewer ? "Open an account to run with credits" : "Sign in to run with credits"}
         </ButtonLink>
-        <p class="small faint">One credit is a cent. What a run does not use stays yours.</p>
+        <p class="small faint">{creditWorth}. What a run does not use stays yours.</p>
       </>
     );
   }

@@ -1,6 +1,5 @@
 import { randomUUID } from "node:crypto";
 import { ApiError } from "../../../shared/errors.ts";
-import { creditsOf } from "../../../shared/page/money.tsx";
 import type { Queryable } from "../../../shared/postgres.ts";
 import type { AnonymousLimits } from "../../anonymous-limits.ts";
 import type { Value } from "../../input.ts";
@@ -11,6 +10,7 @@ import { readAskedInput, readOwnRun } from "../../runs/own-run.ts";
 import { prepareAgent } from "../../runs/prepare.ts";
 import { type RunNeeds, runAgent } from "../../runs/run.ts";
 import { admitAccountChange, requireShownTo } from "../../sign-in/require-session.ts";
+import { creditsOf } from "../money.tsx";
 import type { Visit } from "../page.ts";
 import { exampleInput, fieldsOf, inputOfForm } from "./form-input.ts";
 import type { Told } from "./result-card.tsx";

@@ -1,5 +1,6 @@
 import type { LiteralLanguage } from "../../../shared/page/literals.ts";
 import type { AgentDetail } from "../../agents/detail.ts";
+import { dollarAmount } from "../../answers/amounts.ts";
 import { maxTimeoutSeconds } from "../../time-limits.ts";
 import { clientPackagePath } from "../client-package.ts";
 
@@ -151,7 +152,7 @@ const signers = {
   },
 } as const;
 
-const maxUsd = ({ price_credits: price }: Pick<Called["detail"], "price_credits">) => (price / 100).toFixed(2);
+const maxUsd = ({ price_credits: price }: Pick<Called["detail"], "price_credits">) => dollarAmount(price);
 
 function evmSnippet({ origin, detail }: Called): Snippet {
   return {

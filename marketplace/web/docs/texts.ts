@@ -5,6 +5,7 @@ import { daysBetweenRenames } from "../../accounts/rename.ts";
 import { categories } from "../../agents/category.ts";
 import { figuresDays } from "../../agents/count-runs.ts";
 import { extraInstructionsLengthMax } from "../../agents/field-limits.ts";
+import { creditWorth } from "../../answers/amounts.ts";
 import { keysPerAccount } from "../../api-keys/create.ts";
 import type { Config } from "../../config.ts";
 import { historyDays } from "../../history-days.ts";
@@ -68,6 +69,7 @@ async function generated({ config, facilitator }: DocsFacts, table: string): Pro
 const figures: Readonly<Record<string, string>> = {
   accessMinutes: String(accessMinutes),
   categories: categories.join(", "),
+  creditWorth,
   daysBetweenRenames: String(daysBetweenRenames),
   examplesMax: String(examplesMax),
   drawingWaitSeconds: String(drawingWaitSeconds),

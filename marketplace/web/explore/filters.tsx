@@ -1,4 +1,5 @@
 /** @jsxRuntime automatic @jsxImportSource preact */
+
 import { Button } from "../../../shared/page/button.tsx";
 import { classes } from "../../../shared/page/classes.ts";
 import { Choice, Select } from "../../../shared/page/field.tsx";
@@ -6,6 +7,7 @@ import { figures } from "../../../shared/page/figures.ts";
 import { categories, categoryNames } from "../../agents/category.ts";
 import { priceMax } from "../../agents/definition.ts";
 import type { FacetCounts } from "../../agents/facet-counts.ts";
+import { creditWorth } from "../../answers/amounts.ts";
 import { connectorIds, connectorNames } from "../../connectors/connector.ts";
 import { NetworkMark, networkName } from "../agent/networks.tsx";
 import { type Asked, exploreHref, isNarrowed } from "./asked.ts";
@@ -162,7 +164,7 @@ function Prices({ asked: { parameters } }: Pick<Part, "asked">) {
         <span class="faint">to</span>
         <Price name="max_price" label="To" empty="any" value={parameters.get("max_price")} />
       </div>
-      <p class="help">Credits. One is a cent.</p>
+      <p class="help">In credits; {creditWorth}.</p>
     </fieldset>
   );
 }

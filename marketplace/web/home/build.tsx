@@ -1,15 +1,17 @@
 /** @jsxRuntime automatic @jsxImportSource preact */
+
 import { ButtonLink } from "../../../shared/page/button.tsx";
 import { Code } from "../../../shared/page/code.tsx";
 import { highlightedNow } from "../../../shared/page/highlight.tsx";
 import { Icon } from "../../../shared/page/icon.tsx";
+import { creditWorth } from "../../answers/amounts.ts";
 import { connectorIds } from "../../connectors/connector.ts";
 
 const recipe = `agent: ada/summarizer
 name: Summarizer
 description: Shortens a text to what matters.
 connector: llm
-price_credits: 5 # one credit is a cent
+price_credits: 5 # ${creditWorth}
 fields:
   - { name: text, type: text, required: true, max_length: 8000 }
   - { name: tone, type: choice, choices: [neutral, friendly] }

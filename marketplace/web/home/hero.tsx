@@ -2,9 +2,9 @@
 import type { ComponentChildren } from "preact";
 import { Button } from "../../../shared/page/button.tsx";
 import { Icon } from "../../../shared/page/icon.tsx";
-import { PriceList } from "../../../shared/page/price-list.tsx";
 import type { ListedAgent } from "../../agents/list.ts";
 import { svgProducts } from "../../svg/products.ts";
+import { PriceList } from "../price-list.tsx";
 
 /** What the service is, and beside it an agent that visitors can run where the operator pays for that. */
 export function Hero({ agents, live }: { agents: readonly ListedAgent[]; live?: ComponentChildren }) {

@@ -1,9 +1,9 @@
 /** @jsxRuntime automatic @jsxImportSource preact */
 import type { Assets } from "../../../shared/page/assets.ts";
 import { ButtonLink } from "../../../shared/page/button.tsx";
-import { creditsOf, usdcOf } from "../../../shared/page/money.tsx";
 import { KeyValues } from "../../../shared/page/table.tsx";
 import { svgProducts } from "../../svg/products.ts";
+import { creditsOf, usdcOf } from "../money.tsx";
 
 const products = [
   ["Trace an image", svgProducts["svg-vectorize"].price],

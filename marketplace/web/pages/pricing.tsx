@@ -4,16 +4,17 @@ import type { ComponentChildren } from "preact";
 import { networkOf } from "../../../shared/networks.ts";
 import { ButtonLink, GoLink } from "../../../shared/page/button.tsx";
 import { Icon } from "../../../shared/page/icon.tsx";
-import { PriceList } from "../../../shared/page/price-list.tsx";
 import { type Column, Table } from "../../../shared/page/table.tsx";
 import type { Database } from "../../../shared/postgres.ts";
 import { type AgentPage, listAgents } from "../../agents/list.ts";
 import { listQuery } from "../../agents/list-query.ts";
+import { creditWorth, dollarAmount, dollarsPerCredit } from "../../answers/amounts.ts";
 import type { Config } from "../../config.ts";
 import type { FacilitatorClient } from "../../payments/facilitator/client.ts";
 import { payableHere } from "../../payments/facilitator/payable-networks.ts";
 import { svgProducts } from "../../svg/products.ts";
 import type { Page } from "../page.ts";
+import { PriceList } from "../price-list.tsx";
 
 interface Needs {
   readonly db: Database;
@@ -32,14 +33,13 @@ export function pricingPage({ db, config, facilitator }: Needs): Page {
       const [agents, networks] = await Promise.all([listAgents({ db, publicUrl }, query), payableHere(facilitator)]);
       return {
         title: "Pricing",
-        description:
-          "You pay for runs that succeed: one credit is one US cent whichever way you pay. No plan, no seat, no minimum.",
+        description: `You pay for runs that succeed: ${creditWorth} whichever way you pay. No plan, no seat, no minimum.`,
         body: (
           <div class="wrap page stack stack-10">
             <div class="page-head">
               <h1>You pay for runs that succeed</h1>
               <p class="lede">
-                No plan, no seat, no minimum. Creators set prices; one credit is one US cent whichever way you pay.
+                No plan, no seat, no minimum. Creators set prices; {creditWorth} whichever way you pay.
               </p>
             </div>
             <WaysToPay feeBasisPoints={platformFeeBasisPoints} networks={networks} />
@@ -64,7 +64,7 @@ function WaysToPay({ feeBasisPoints, networks }: { feeBasisPoints: number; netwo
         id="credits"
         title="Credits"
         badge="key or MCP"
-        amount="10.00"
+        amount={dollarAmount(1_000)}
         unit="USDC buy 1,000"
         points={["Caps for each key, a minute and a day", "Refuse a price that rose", "Do not expire"]}
         link={{ href: "/docs/first-run#3-buy-credits", label: "How to buy credits" }}
@@ -73,10 +73,10 @@ function WaysToPay({ feeBasisPoints, networks }: { feeBasisPoints: number; netwo
         id="wallet"
         title="Wallet"
         badge="no account"
-        amount="0.01"
+        amount={dollarAmount(1)}
         unit="USDC for each credit"
         points={[
-          "Straight to the creator, from one cent",
+          `Straight to the creator, from ${dollarsPerCredit}`,
           "Network fee paid by the facilitator",
           names.length > 0 ? names.join(", ") : "Networks cannot be named at the moment",
         ]}

@@ -4,7 +4,6 @@ import { Badge } from "../../../shared/page/badge.tsx";
 import { ButtonLink } from "../../../shared/page/button.tsx";
 import { Callout } from "../../../shared/page/callout.tsx";
 import { duration } from "../../../shared/page/figures.ts";
-import { creditsOf, usdcOf } from "../../../shared/page/money.tsx";
 import { Stats } from "../../../shared/page/stats.tsx";
 import { Crumbs } from "../../../shared/page/tabs.tsx";
 import { Time } from "../../../shared/page/time.tsx";
@@ -12,6 +11,7 @@ import type { Database } from "../../../shared/postgres.ts";
 import { reportSharedRun } from "../../reports/report-agent.ts";
 import { readSharedRun, type SharedRun } from "../../runs/share-run.ts";
 import { jsonOf, RunInput, type RunJson, RunResultPart } from "../console/activity/run-parts.tsx";
+import { creditsOf, usdcOf } from "../money.tsx";
 import type { Page, View, Visit } from "../page.ts";
 import { emptyForm, type Filled, ReportForm, reportBytesMax, saidIn } from "../report/report-form.tsx";
 

@@ -1,6 +1,6 @@
-import { creditsOf, usdcOf } from "../../../shared/page/money.tsx";
 import type { LiveAgent } from "../../agents/find.ts";
 import { siteName } from "../brand.tsx";
+import { creditsOf, usdcOf } from "../money.tsx";
 import type { View } from "../page.ts";
 import { pictureSize, type Shared } from "./drawing.ts";
 
@@ -13,7 +13,7 @@ export const sitePictureContent: Shared = {
   title: "Every agent has a price and an address.",
   text: "Run one with an API key, from an MCP client, or with no account by paying the call in USDC. A run that fails costs nothing.",
   address: "handle/slug",
-  price: { credits: "1 credit", usdc: "0.01 USDC" },
+  price: { credits: creditsOf(1), usdc: usdcOf(1) },
 };
 
 /** Of an agent's page. */

@@ -2,12 +2,12 @@
 import type { ComponentChildren } from "preact";
 import { AreaField, Field, SelectField, Switch, TextField } from "../../../shared/page/field.tsx";
 import { Icon } from "../../../shared/page/icon.tsx";
-import { creditsOf } from "../../../shared/page/money.tsx";
 import { drawAspects, drawStyles, seedMax } from "../../svg/draw-options.ts";
 import { svgProducts } from "../../svg/products.ts";
 import { imageBytesMax } from "../../tracer/image/limits.ts";
 import { traceModes, traceStyles } from "../../tracer/options.ts";
 import type { WalletPanelProps } from "../agent/wallet-panel.tsx";
+import { creditsOf } from "../money.tsx";
 import { colourSteps, drawColourSteps, type Values } from "./orders.ts";
 import { DrawPay, TracePay, WalletPay } from "./pay.tsx";
 

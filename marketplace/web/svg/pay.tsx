@@ -1,11 +1,11 @@
 /** @jsxRuntime automatic @jsxImportSource preact */
 import { Button, ButtonLink } from "../../../shared/page/button.tsx";
 import { Disclosure } from "../../../shared/page/disclosure.tsx";
-import { creditsOf, usdcOf } from "../../../shared/page/money.tsx";
 import { freePictureMax } from "../../svg/free-picture.ts";
 import { svgProducts } from "../../svg/products.ts";
 import { WalletPanel } from "../agent/wallet-panel.tsx";
 import { signInPath } from "../layout.tsx";
+import { creditsOf, usdcOf } from "../money.tsx";
 import type { FormProps } from "./form.tsx";
 
 const price = { trace: svgProducts["svg-vectorize"].price, draw: svgProducts["svg-generate"].price };

@@ -3,9 +3,9 @@ import { ButtonLink } from "../../../../shared/page/button.tsx";
 import { Card } from "../../../../shared/page/card.tsx";
 import { Icon } from "../../../../shared/page/icon.tsx";
 import type { IconName } from "../../../../shared/page/icons.tsx";
-import { creditsOf } from "../../../../shared/page/money.tsx";
 import type { Closing } from "../../../accounts/closing.ts";
 import { historyDays } from "../../../history-days.ts";
+import { creditsOf } from "../../money.tsx";
 
 export function DataCard() {
   return (

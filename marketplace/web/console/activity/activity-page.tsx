@@ -1,10 +1,10 @@
 /** @jsxRuntime automatic @jsxImportSource preact */
 import { duration, figures, noFigure, percent } from "../../../../shared/page/figures.ts";
-import { usdcOf } from "../../../../shared/page/money.tsx";
 import { Stats } from "../../../../shared/page/stats.tsx";
 import type { Database } from "../../../../shared/postgres.ts";
 import { type Activity, readActivity } from "../../../runs/activity.ts";
 import { listOwnRuns, type OwnRunPage } from "../../../runs/own-runs.ts";
+import { usdcOf } from "../../money.tsx";
 import type { Page } from "../../page.ts";
 import { consolePage } from "../console-page.tsx";
 import { ActivityFilters } from "./activity-filters.tsx";

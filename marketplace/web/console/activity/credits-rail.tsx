@@ -1,9 +1,9 @@
 /** @jsxRuntime automatic @jsxImportSource preact */
 import { Badge } from "../../../../shared/page/badge.tsx";
 import { duration } from "../../../../shared/page/figures.ts";
-import { creditsOf } from "../../../../shared/page/money.tsx";
 import { Rail, type Stop } from "../../../../shared/page/rail.tsx";
 import type { RunReport } from "../../../runs/own-run.ts";
+import { creditsOf } from "../../money.tsx";
 import { tookMs } from "./run-words.tsx";
 
 /** The stops that the run's credits have passed; a free run moves none. */

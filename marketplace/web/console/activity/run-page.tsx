@@ -1,7 +1,6 @@
 /** @jsxRuntime automatic @jsxImportSource preact */
 import { ButtonLink } from "../../../../shared/page/button.tsx";
 import { duration } from "../../../../shared/page/figures.ts";
-import { creditsOf, usdcOf } from "../../../../shared/page/money.tsx";
 import { Stats } from "../../../../shared/page/stats.tsx";
 import { Crumbs } from "../../../../shared/page/tabs.tsx";
 import { Time } from "../../../../shared/page/time.tsx";
@@ -9,6 +8,7 @@ import type { Database } from "../../../../shared/postgres.ts";
 import { isExample, removeExample, showExample } from "../../../runs/agent-examples.ts";
 import { type RunReport, readOwnRun } from "../../../runs/own-run.ts";
 import { revokeShare, shareRun } from "../../../runs/share-run.ts";
+import { creditsOf, usdcOf } from "../../money.tsx";
 import type { Page } from "../../page.ts";
 import { consolePage, done } from "../console-page.tsx";
 import type { Refusal } from "../refusal.ts";

@@ -1,7 +1,7 @@
 /** @jsxRuntime automatic @jsxImportSource preact */
 import { Badge, type Tone } from "../../../../shared/page/badge.tsx";
-import { creditsOf } from "../../../../shared/page/money.tsx";
 import type { RunRecord } from "../../../runs/history.ts";
+import { creditsOf } from "../../money.tsx";
 
 /** How a run ended, in the API's words. */
 export function RunState({ state }: Pick<RunRecord, "state">) {

@@ -1,8 +1,9 @@
 /** @jsxRuntime automatic @jsxImportSource preact */
-import { creditsOf } from "../../../../shared/page/money.tsx";
+
 import { historyDays } from "../../../history-days.ts";
 import type { RunReport } from "../../../runs/own-run.ts";
 import { networkName } from "../../agent/networks.tsx";
+import { creditsOf } from "../../money.tsx";
 
 interface Happened {
   readonly at: string;

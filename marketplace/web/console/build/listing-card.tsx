@@ -1,8 +1,8 @@
 /** @jsxRuntime automatic @jsxImportSource preact */
 import { AreaField, Field, SelectField, TextField } from "../../../../shared/page/field.tsx";
 import { figures } from "../../../../shared/page/figures.ts";
-import { usdcOf } from "../../../../shared/page/money.tsx";
 import { categories, categoryNames } from "../../../agents/category.ts";
+import { usdcOf } from "../../money.tsx";
 import { idAt } from "./anchors.ts";
 import type { Editor } from "./editor-state.ts";
 import { priceOf } from "./shown-draft.ts";

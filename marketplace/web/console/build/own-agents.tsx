@@ -3,12 +3,12 @@ import { Badge } from "../../../../shared/page/badge.tsx";
 import { ButtonLink } from "../../../../shared/page/button.tsx";
 import { figures, percent } from "../../../../shared/page/figures.ts";
 import { Glyph } from "../../../../shared/page/icon.tsx";
-import { dollarsOf } from "../../../../shared/page/money.tsx";
 import { Pagination } from "../../../../shared/page/pagination.tsx";
 import { type Column, Table } from "../../../../shared/page/table.tsx";
 import { Time } from "../../../../shared/page/time.tsx";
 import type { ConnectorId } from "../../../connectors/connector.ts";
 import { connectorIcon } from "../../agent/connector-icon.ts";
+import { dollarsOf } from "../../money.tsx";
 import { type OwnRow, type OwnWork, shownAtOnce } from "./own-work.ts";
 
 interface OwnAgentsProps {

@@ -1,7 +1,6 @@
 /** @jsxRuntime automatic @jsxImportSource preact */
 import { Badge } from "../../../../shared/page/badge.tsx";
 import { Button } from "../../../../shared/page/button.tsx";
-import { creditsOf, usdcOf } from "../../../../shared/page/money.tsx";
 import { KeyValues } from "../../../../shared/page/table.tsx";
 import { connectors } from "../../../connectors/registry.ts";
 import { triesPerMinute } from "../../../runs/try.ts";
@@ -9,6 +8,7 @@ import { AgentCard } from "../../agent/agent-card.tsx";
 import { InputFields } from "../../agent/input-fields.tsx";
 import { networkName } from "../../agent/networks.tsx";
 import { ResultCard } from "../../agent/result-card.tsx";
+import { creditsOf, usdcOf } from "../../money.tsx";
 import type { Editor } from "./editor-state.ts";
 import { listedDraft, previewFields, priceOf } from "./shown-draft.ts";
 

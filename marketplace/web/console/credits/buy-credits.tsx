@@ -1,16 +1,18 @@
 /** @jsxRuntime automatic @jsxImportSource preact */
+
 import { networkOf } from "../../../../shared/networks.ts";
 import { Button, ButtonLink } from "../../../../shared/page/button.tsx";
 import { Callout } from "../../../../shared/page/callout.tsx";
 import { Card } from "../../../../shared/page/card.tsx";
 import { Empty } from "../../../../shared/page/empty.tsx";
 import { Field } from "../../../../shared/page/field.tsx";
-import { usdcOf } from "../../../../shared/page/money.tsx";
 import { Rail } from "../../../../shared/page/rail.tsx";
 import { KeyValues } from "../../../../shared/page/table.tsx";
+import { dollarsPerCredit } from "../../../answers/amounts.ts";
 import { purchaseMax } from "../../../payments/purchase.ts";
 import { faucet } from "../../../stablecoins.ts";
 import { NetworkMark, networkName } from "../../agent/networks.tsx";
+import { usdcOf } from "../../money.tsx";
 
 const usual = [500, 1_000, 5_000] as const;
 const chosen = 1_000;
@@ -107,7 +109,7 @@ function PurchaseForm({ accountId, networks }: { accountId: string; networks: re
 }
 
 const stops = [
-  { name: "Quoted", state: "ahead", say: "one cent a credit" },
+  { name: "Quoted", state: "ahead", say: `${dollarsPerCredit} a credit` },
   { name: "Signed", state: "ahead", say: "by your wallet" },
   { name: "Verified", state: "ahead", say: "nothing moved yet" },
   { name: "Settled", state: "ahead", say: "on the network you chose" },

@@ -1,8 +1,8 @@
 /** @jsxRuntime automatic @jsxImportSource preact */
 
-import { creditsOf, usdcOf } from "../../../../shared/page/money.tsx";
 import { Stats } from "../../../../shared/page/stats.tsx";
 import type { Database } from "../../../../shared/postgres.ts";
+import { creditWorth } from "../../../answers/amounts.ts";
 import { listKeys } from "../../../api-keys/list.ts";
 import type { Config } from "../../../config.ts";
 import { asksNothing, readAlerts, setAlerts } from "../../../credits/alerts.ts";
@@ -15,6 +15,7 @@ import { readSetAside } from "../../../models/set-aside.ts";
 import { parse } from "../../../parse.ts";
 import type { SignIn } from "../../../sign-in/sign-in.ts";
 import { demoWalletPath } from "../../demo-wallet.ts";
+import { creditsOf, usdcOf } from "../../money.tsx";
 import type { Page } from "../../page.ts";
 import { offerWalletConnect } from "../../wallet-connect.tsx";
 import { type AccountVisit, type ConsoleView, consolePage, done } from "../console-page.tsx";
@@ -74,7 +75,7 @@ async function view({ db, config, signIn }: Needs, visit: AccountVisit, refusal?
   const outside = offerWalletConnect(config, networks);
   return {
     title: "Credits",
-    lede: "One credit is one US cent. Credits buy runs here; they are not paid out again.",
+    lede: `${creditWorth}. Credits buy runs here; they are not paid out again.`,
     islands: ["credits.js"],
     widening: outside.widening,
     body: (

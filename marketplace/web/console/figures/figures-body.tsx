@@ -1,12 +1,14 @@
 /** @jsxRuntime automatic @jsxImportSource preact */
+
 import { Bars } from "../../../../shared/page/chart.tsx";
 import { duration, figures as format, percent } from "../../../../shared/page/figures.ts";
-import { creditsOf, dollarsOf } from "../../../../shared/page/money.tsx";
 import { Stats } from "../../../../shared/page/stats.tsx";
 import type { OwnAgent } from "../../../agents/creator-agents.ts";
 import type { CreatorFigures } from "../../../agents/creator-figures.ts";
+import { atomicPerCredit, creditsPerDollar, creditWorth } from "../../../answers/amounts.ts";
 import type { ModelState } from "../../../models/model-funds.ts";
 import { networkName } from "../../agent/networks.tsx";
+import { creditsOf, dollarsOf } from "../../money.tsx";
 import { shortDay } from "../activity/day-chart.tsx";
 import { ShareCard } from "../activity/share-bars.tsx";
 import type { Refusal } from "../refusal.ts";
@@ -68,7 +70,7 @@ function Sums({ figures, days }: Pick<BodyProps, "figures" | "days">) {
         },
         {
           name: "Revenue",
-          value: dollarsOf(BigInt(credits) + centsOf(usdc)),
+          value: dollarsOf(BigInt(credits) + creditsWorth(usdc)),
           unit: "USD",
           note: `${creditsOf(credits)}, ${shortUsdc(usdc)} USDC`,
         },
@@ -85,7 +87,7 @@ function Revenue({ figures, days }: Pick<BodyProps, "figures" | "days">) {
     <section class="card card-calm" aria-labelledby="revenue-title">
       <div class="card-head">
         <h2 id="revenue-title">Revenue a day</h2>
-        <span class="small faint push num">in USD; one credit is a cent</span>
+        <span class="small faint push num">in USD; {creditWorth}</span>
       </div>
       <div class="card-body">
         <Bars
@@ -98,7 +100,7 @@ function Revenue({ figures, days }: Pick<BodyProps, "figures" | "days">) {
           }
           bars={figures.days.map(({ day, credits, usdc, runs }) => ({
             label: shortDay(day),
-            value: credits / 100,
+            value: credits / creditsPerDollar,
             second: Number(usdc),
             shown: [dollarsOf(BigInt(credits)), shortUsdc(usdc)],
             more: [format(credits), format(runs)],
@@ -110,13 +112,14 @@ function Revenue({ figures, days }: Pick<BodyProps, "figures" | "days">) {
   );
 }
 
+/** In credits. */
 function worth({ credits, usdc }: { readonly credits: number; readonly usdc: string }): number {
-  return credits + Number(usdc) * 100;
+  return credits + Number(usdc) * creditsPerDollar;
 }
 
-/** Whole cents; what a fraction of one is left out is in the exact figure beside it. */
-function centsOf(usdc: string): bigint {
-  return BigInt(usdc.replace(".", "")) / 10_000n;
+/** Whole credits; a fraction of one that is left out is in the exact figure beside it. */
+function creditsWorth(usdc: string): bigint {
+  return BigInt(usdc.replace(".", "")) / atomicPerCredit;
 }
 
 /** At least two decimals, and no zeros after them. */

@@ -4,12 +4,12 @@ import { ButtonLink } from "../../../../shared/page/button.tsx";
 import { Disclosure } from "../../../../shared/page/disclosure.tsx";
 import { Empty } from "../../../../shared/page/empty.tsx";
 import { figures } from "../../../../shared/page/figures.ts";
-import { creditsOf } from "../../../../shared/page/money.tsx";
 import { type Column, Table } from "../../../../shared/page/table.tsx";
 import { Time } from "../../../../shared/page/time.tsx";
 import { keysPerAccount } from "../../../api-keys/create.ts";
 import type { KeySpending, ListedKey } from "../../../api-keys/list.ts";
 import type { KeyId } from "../../../ids.ts";
+import { creditsOf } from "../../money.tsx";
 
 export interface KeyListProps {
   readonly keys: readonly ListedKey[];

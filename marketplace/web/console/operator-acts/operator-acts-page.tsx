@@ -1,12 +1,12 @@
 /** @jsxRuntime automatic @jsxImportSource preact */
 import { Empty } from "../../../../shared/page/empty.tsx";
-import { creditsOf } from "../../../../shared/page/money.tsx";
 import { Pagination } from "../../../../shared/page/pagination.tsx";
 import { Table } from "../../../../shared/page/table.tsx";
 import { Time } from "../../../../shared/page/time.tsx";
 import type { Database } from "../../../../shared/postgres.ts";
 import { type AccountAct, accountActsQuery, listActsOn } from "../../../admin/acts.ts";
 import { readQuery } from "../../../query.ts";
+import { creditsOf } from "../../money.tsx";
 import type { Page } from "../../page.ts";
 import { consolePage } from "../console-page.tsx";
 

@@ -1,13 +1,14 @@
 import { figures } from "../../../../shared/page/figures.ts";
+import { dollarAmount } from "../../../answers/amounts.ts";
 
 /** `1 credit`, `1,240 credits`. */
 export function creditsOf(credits: number): string {
   return `${figures(credits)} ${credits === 1 ? "credit" : "credits"}`;
 }
 
-/** A credit is a cent. */
+/** `0.05 USDC`. */
 export function usdcOf(credits: number): string {
-  return `${(credits / 100).toFixed(2)} USDC`;
+  return `${dollarAmount(credits)} USDC`;
 }
 
 /** Base units in USDC: `0.12`, or as many digits as it takes. */

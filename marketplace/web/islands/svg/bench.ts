@@ -1,3 +1,4 @@
+import { creditsPerDollar } from "../../../answers/amounts.ts";
 import type { Drawing } from "../../../tracer/drawing.ts";
 import { notesInWords } from "../../../tracer/notes.ts";
 import { writeSvg } from "../../../tracer/output/write-svg.ts";
@@ -328,7 +329,7 @@ function endOf({ ms, cost_usd, tries_left, paid_usdc }: Made, draws: boolean): s
   const did = `${draws ? "Drawn" : "Traced"} in ${(ms / 1_000).toFixed(1)} s`;
   if (tries_left !== undefined) return `${did}. It was free, and nothing is stored.`;
   if (paid_usdc !== undefined) return `${did} for ${paid_usdc} USDC.`;
-  const credits = Math.round((cost_usd ?? 0) * 100);
+  const credits = Math.round((cost_usd ?? 0) * creditsPerDollar);
   return credits === 0 ? `${did}, for nothing.` : `${did} for ${credits === 1 ? "1 credit" : `${credits} credits`}.`;
 }
 

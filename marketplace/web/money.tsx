@@ -1,5 +1,7 @@
 /** @jsxRuntime automatic @jsxImportSource preact */
-import { figures } from "./figures.ts";
+
+import { figures } from "../../shared/page/figures.ts";
+import { dollarAmount } from "../answers/amounts.ts";
 
 /** A price in credits and in USDC, always together. A free thing is free, `free` says to whom. */
 export function Money({ credits, size, free = "no account" }: MoneyProps) {
@@ -22,15 +24,12 @@ export function creditsOf(credits: number | bigint): string {
   return `${figures(credits)} ${BigInt(credits) === 1n ? "credit" : "credits"}`;
 }
 
-/** `0.05 USDC`: a credit is a cent. */
+/** `0.05 USDC`. */
 export function usdcOf(credits: number | bigint): string {
   return `${dollarsOf(credits)} USDC`;
 }
 
 /** `0.05`, `1,240.00`. */
 export function dollarsOf(credits: number | bigint): string {
-  const cents = BigInt(credits);
-  const sign = cents < 0n ? "-" : "";
-  const whole = cents < 0n ? -cents : cents;
-  return `${sign}${figures(whole / 100n)}.${String(whole % 100n).padStart(2, "0")}`;
+  return dollarAmount(credits).replace(/\B(?=(\d{3})+\.)/g, ",");
 }
