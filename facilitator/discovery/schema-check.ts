@@ -7,7 +7,8 @@ import type { Bazaar } from "./validate.ts";
  * What a check may take, where an honest schema takes milliseconds: of the processor, as far as this process has it, so that a busy machine
  * is not the schema's fault, and of the clock on the wall all the same.
  */
-const [workMs, timeoutMs] = [500, 3_000];
+const workMs = 500;
+const timeoutMs = 3_000;
 const lookEveryMs = 100;
 
 /** `left out`: its turn came when it was no longer to be checked. */
