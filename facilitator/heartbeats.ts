@@ -3,6 +3,9 @@ import type { Log } from "../shared/log.ts";
 import type { Database } from "../shared/postgres.ts";
 import type { SchemeRegistry } from "./schemes/registry.ts";
 
+/** When copies were up, and why a network was not settled on, is kept for so long. */
+const uptimeKeptDays = 400;
+
 /** The subject of a copy that is up; a network's is its CAIP-2 id, where it settles. */
 export const facilitatorSubject = "facilitator";
 
@@ -74,10 +77,10 @@ export class Heartbeats {
       .catch((err) => this.#log.warn({ err }, "a reconciled payment was not counted"));
   }
 
-  /** Forgets copies that are long gone. */
+  /** Deletes copies that are long gone, and what is older than `uptimeKeptDays`. */
   async sweep(): Promise<void> {
     await this.#db.query("delete from copies where last_beat_at < now() - interval '1 day'");
-    await this.#db.query("delete from alive_minutes where day < (now() at time zone 'utc')::date - 400");
-    await this.#db.query("delete from outage_causes where hour < now() - interval '400 days'");
+    await this.#db.query(`delete from alive_minutes where day < (now() at time zone 'utc')::date - ${uptimeKeptDays}`);
+    await this.#db.query(`delete from outage_causes where hour < now() - interval '${uptimeKeptDays} days'`);
   }
 }

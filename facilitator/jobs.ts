@@ -60,7 +60,9 @@ function jobsOf(context: Context): readonly Job[] {
     { name: "delete old failures of payers", everyMs: hourMs, run: () => cooldowns.sweep() },
     { name: "delete ended call counts", everyMs: minuteMs, run: () => callCounts.sweep() },
     ...(archive ? [{ name: "archive old records", everyMs: 10 * minuteMs, run: archive }] : []),
+    // In shared/jobs.ts.
     ...databaseJobs(context, config.databaseReadUrl !== undefined),
+    // Of fee payers in schemes/fee-payer-upkeep.ts, of one chain family in its scheme.ts.
     ...schemes.upkeep,
   ];
 }

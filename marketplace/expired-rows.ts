@@ -1,6 +1,11 @@
 import type { Queryable } from "../shared/postgres.ts";
 import { deleteOldRefusedCalls } from "./api-keys/refused-calls.ts";
 import { failedRequestsKeptDays } from "./failed-requests.ts";
+import { dayCountsKeptDays } from "./history-days.ts";
+import { failuresWithin } from "./models/model-claims.ts";
+
+const resolvedReportsKeptDays = 90;
+const reportsKept = "1 year";
 
 const signInTables = [
   "sign_in_sessions",
@@ -17,7 +22,7 @@ const signInTables = [
  * - users who have neither a session nor an account;
  * - reservations of ended runs;
  * - counts of failed runs and of calls of an hour ago, and what was counted by the day;
- * - reports of agents, 90 days after they were resolved, or a year after they came;
+ * - reports of agents, `resolvedReportsKeptDays` after they were resolved, or `reportsKept` after they came;
  * - what is known of failed requests, and calls that keys were refused.
  */
 export async function deleteExpiredRows(db: Queryable): Promise<void> {
@@ -33,17 +38,18 @@ export async function deleteExpiredRows(db: Queryable): Promise<void> {
        and not exists (select from effects e where e.key = r.holder and e.state = 'open')`,
   );
   await db.query("delete from letters_sent where day < current_date - 1");
-  await db.query("delete from cap_alerts where day < current_date - 40");
+  await db.query(`delete from cap_alerts where day < current_date - ${dayCountsKeptDays}`);
   await db.query("delete from report_days where day < current_date - 2");
   await db.query(
-    "delete from reports where resolved_at < now() - interval '90 days' or created_at < now() - interval '1 year'",
+    `delete from reports where resolved_at < now() - interval '${resolvedReportsKeptDays} days'
+       or created_at < now() - interval '${reportsKept}'`,
   );
   await db.query(`delete from failed_requests where at < now() - interval '${failedRequestsKeptDays} days'`);
   await deleteOldRefusedCalls(db);
   await db.query("delete from try_days where day < current_date - 2");
   await db.query("delete from svg_tries where day < current_date - 1");
   await db.query("delete from home_tries where day < current_date - 1");
-  await db.query("delete from model_failures where since < now() - interval '1 hour'");
-  await db.query("delete from model_days where closed and day < current_date - 40");
+  await db.query(`delete from model_failures where since < now() - interval '${failuresWithin}'`);
+  await db.query(`delete from model_days where closed and day < current_date - ${dayCountsKeptDays}`);
   await db.query("delete from rate_limits where second < extract(epoch from now()) - 3600");
 }

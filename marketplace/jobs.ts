@@ -45,6 +45,7 @@ function jobsOf(context: Context): readonly MarketplaceJob[] {
     { name: "write down refused calls", everyMs: 2_000, run: () => refusedCalls.write(db) },
     { name: "settle model days", everyMs: minuteMs, run: () => settleModelDays(db) },
     { name: "delete expired rows", everyMs: 60 * minuteMs, run: () => deleteExpiredRows(db) },
+    // In shared/jobs.ts.
     ...databaseJobs(context, config.databaseReadUrl !== undefined),
   ];
 }

@@ -124,6 +124,8 @@ export function cursorAfter({ settled_micros: micros, key }: { settled_micros: b
 
 /** A resource stays listed for so long after its last settled payment. */
 export const listedDays = 30;
+/** The page of a resource shows its payments of so many days, and those before it was listed are counted so far back. */
+export const resourceDays = 90;
 
 /** SQL: whether the resource `r` is listed. */
 export const isListed = `r.last_settled_at > now() - interval '${listedDays} days'`;

@@ -9,12 +9,14 @@ import {
   isListed,
   type ListingPlace,
   listedDays,
+  resourceDays,
   selectResources,
 } from "./listing.ts";
 
 const pageSize = 20;
 /** A program that looks through more reads the listing as JSON. */
 export const offsetMax = 2_000;
+/** What a list of resources adds up; nothing is deleted after it. */
 export const recordDays = 30;
 
 /** A listed resource with what was settled for it here in the last `recordDays`. */
@@ -192,12 +194,12 @@ export interface ResourceRecord {
   readonly address: string | undefined;
   /** It stands for every path that its route template fits. */
   readonly isRoute: boolean;
-  /** Ninety days, oldest first. */
+  /** The last `resourceDays`, oldest first. */
   readonly days: readonly ResourceDay[];
 }
 
 /**
- * One listed resource and its ninety days, on these networks, or where it takes none of them on its own ones. Throws ApiError 404.
+ * One listed resource and its last `resourceDays`, on these networks, or where it takes none of them on its own ones. Throws ApiError 404.
  */
 export async function resourceRecord(
   { db }: { readonly db: Database },
@@ -233,7 +235,7 @@ async function daysOf(db: Database, id: bigint, networks: readonly string[]): Pr
     text: `
       select n::date::text as day, coalesce(sum(d.settled), 0) as settled, coalesce(sum(d.failed), 0) as failed,
              min(d.price_min) as price_min, max(d.price_max) as price_max
-        from generate_series((now() at time zone 'utc')::date - 89, (now() at time zone 'utc')::date, '1 day') n
+        from generate_series((now() at time zone 'utc')::date - ${resourceDays - 1}, (now() at time zone 'utc')::date, '1 day') n
              left join listing_days d on d.day = n::date and d.resource_id = $1 and d.network = any($2)
        group by n order by n`,
     values: [id, networks],

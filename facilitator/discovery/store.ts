@@ -1,6 +1,6 @@
 import { type Database, inTransaction, type Queryable, type Transaction } from "../../shared/postgres.ts";
 import { keepRollUpsOut } from "../rollup-lock.ts";
-import { isListed, listedDays } from "./listing.ts";
+import { isListed, listedDays, resourceDays } from "./listing.ts";
 import type { ListingRequest } from "./listing-requests.ts";
 import { type Problem, permanent, transient } from "./ownership.ts";
 import type { AcceptedRequirements } from "./payment-requirements.ts";
@@ -8,6 +8,8 @@ import type { AcceptedRequirements } from "./payment-requirements.ts";
 /** Of one wallet on one host: a server that names a wallet which is not its own takes up no place of the owner's hosts. */
 export const resourcesMax = 50;
 const operationsPerMinuteMax = 10;
+const aMinuteAgo = "now() - interval '1 minute'";
+const putOffMinutes = 60;
 const countedMax = 100_000;
 
 /** What is written into the catalog. */
@@ -44,20 +46,20 @@ export class ListingStore {
       text: `
         insert into discovery_budgets as b (pay_to, minute, used) values ($1, now(), 1)
         on conflict (pay_to) do update
-          set minute = case when b.minute > now() - interval '1 minute' then b.minute else now() end,
-              used = case when b.minute > now() - interval '1 minute' then b.used + 1 else 1 end
-          where b.minute <= now() - interval '1 minute' or b.used < $2`,
+          set minute = case when b.minute > ${aMinuteAgo} then b.minute else now() end,
+              used = case when b.minute > ${aMinuteAgo} then b.used + 1 else 1 end
+          where b.minute <= ${aMinuteAgo} or b.used < $2`,
       values: [boundedBy(requirements.payTo, hostOf(declaration.resource)), operationsPerMinuteMax],
     });
     return rowCount === 1;
   }
 
-  /** Leaves the wallet no catalog operation on the host for an hour: its minute is yet to come. */
+  /** Leaves the wallet no catalog operation on the host for `putOffMinutes`: its minute is yet to come. */
   async putOff({ declaration, requirements }: ListingRequest): Promise<void> {
     await this.#db.query({
       name: "put-off-listings",
       text: `
-        insert into discovery_budgets (pay_to, minute, used) values ($1, now() + interval '59 minutes', $2)
+        insert into discovery_budgets (pay_to, minute, used) values ($1, now() + interval '${putOffMinutes - 1} minutes', $2)
         on conflict (pay_to) do update set minute = excluded.minute, used = excluded.used`,
       values: [boundedBy(requirements.payTo, hostOf(declaration.resource)), operationsPerMinuteMax],
     });
@@ -205,7 +207,7 @@ async function countFromRecord(tx: Transaction, id: bigint): Promise<void> {
          from discovery_resources r cross join unnest(array['settled', 'failed']) as asked (state) cross join lateral (
                 select t.* from transactions t
                  where t.resource_url = r.probe_url and t.status = asked.state and t.kind = 'settle'
-                   and t.created_at > now() - interval '90 days'
+                   and t.created_at > now() - interval '${resourceDays} days'
                  order by t.created_at desc, t.id desc limit ${countedMax}) as t
               join discovery_accepts a on a.resource_id = r.id and a.network = t.network and a.pay_to = lower(t.pay_to)
         where r.id = $1 and not exists (select from uncounted_settlements u where u.transaction_id = t.id)

@@ -12,6 +12,7 @@ import { stepOfCode } from "./totp.ts";
 export const confirmedMinutes = 10;
 /** Of a million codes three are good at any time: who guesses for a year at this pace finds one once in four. */
 const attemptsPerHour = 10;
+const anHourAgo = "now() - interval '1 hour'";
 
 /**
  * Confirms for `confirmedMinutes` that the operator sits at this session, by a code that is good once. 404 for an account that is no operator's, 422
@@ -89,9 +90,9 @@ interface PasskeyNeeds {
 async function claimAttempt(db: Database, { id }: Operator): Promise<string> {
   const { rows } = await db.query<{ totp_secret: string }>(
     `update operators set
-       attempts = case when attempts_since < now() - interval '1 hour' then 1 else attempts + 1 end,
-       attempts_since = case when attempts_since < now() - interval '1 hour' then now() else attempts_since end
-     where account_id = $1 and (attempts < $2 or attempts_since < now() - interval '1 hour') returning totp_secret`,
+       attempts = case when attempts_since < ${anHourAgo} then 1 else attempts + 1 end,
+       attempts_since = case when attempts_since < ${anHourAgo} then now() else attempts_since end
+     where account_id = $1 and (attempts < $2 or attempts_since < ${anHourAgo}) returning totp_secret`,
     [id, attemptsPerHour],
   );
   if (rows[0]) return rows[0].totp_secret;

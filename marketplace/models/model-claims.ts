@@ -114,6 +114,9 @@ export async function endAll(
   return ended.map(() => true);
 }
 
+/** Unpaid runs of one buyer are counted together for so long. */
+export const failuresWithin = "1 hour";
+
 /** Counts a run of the agent that its buyer does not pay for and its creator bears the model of. */
 export async function countFailure(db: Queryable, agentId: AgentId, { id, address }: ModelBuyer): Promise<void> {
   const callers = address === undefined ? [id] : [id, address].toSorted();
@@ -122,19 +125,19 @@ export async function countFailure(db: Queryable, agentId: AgentId, { id, addres
       `insert into model_failures as kept (agent_id, caller, failures, since)
        select $1, caller, 1, now() from unnest($2::text[]) caller
        on conflict (agent_id, caller) do update set
-         failures = case when kept.since > now() - interval '1 hour' then kept.failures + 1 else 1 end,
-         since = case when kept.since > now() - interval '1 hour' then kept.since else now() end`,
+         failures = case when kept.since > now() - interval '${failuresWithin}' then kept.failures + 1 else 1 end,
+         since = case when kept.since > now() - interval '${failuresWithin}' then kept.since else now() end`,
       [agentId, callers],
     ),
   );
 }
 
-/** How often a run of the agent that began within the last hour was left unpaid, by the buyer or from its address. */
+/** How many runs of the agent the buyer, or a caller from the same address, left unpaid within `failuresWithin`. */
 export async function failuresOf(db: Queryable, agentId: AgentId, { id, address }: ModelBuyer): Promise<number> {
   const { rows } = await db.query({
     name: "read model failures",
     text: `select coalesce(max(failures), 0) as failures from model_failures
-            where agent_id = $1 and caller in ($2, $3) and since > now() - interval '1 hour'`,
+            where agent_id = $1 and caller in ($2, $3) and since > now() - interval '${failuresWithin}'`,
     values: [agentId, id, address ?? null],
   });
   return rows[0].failures;

@@ -12,9 +12,11 @@ import { type AccessRequest, type Asked, answerAddress, requireToolServer, textO
 /** A client's tokens may be stolen: one that calls is good for minutes, the one that renews it for one use. */
 export const accessMinutes = 15;
 const accessSeconds = accessMinutes * 60;
-const refreshSeconds = 30 * 24 * 60 * 60;
+/** A client that has not renewed its tokens for so long has to ask the person again. */
+const refreshDays = 30;
+const refreshSeconds = refreshDays * 24 * 60 * 60;
 const codeSeconds = 60;
-/** Of what a person allowed once, however often it is renewed. */
+/** What a person allowed a client ends after so long, however often the client renews its tokens. */
 export const grantDays = 180;
 export const renewalsAnHour = 40;
 /** So long after a client last got tokens that a person allowed it, it is deleted. */

@@ -7,6 +7,8 @@ import { OAuthRefusal } from "./refusal.ts";
 
 /** From one address, that no person has answered. */
 const openRequestsMax = 100;
+/** A person answers a request within this time, or the client asks anew. */
+const answeredWithinMinutes = 15;
 
 export type Asked = Readonly<Record<string, unknown>>;
 
@@ -35,13 +37,13 @@ export async function beginRequest(needs: ClientNeeds & MetadataNeeds, asked: As
   const id = newId("req");
   const { rowCount } = await needs.db.query(
     `insert into oauth_requests (id, client_id, client_name, redirect_uri, state, challenge, asked_from, expires_at)
-     select $1, $2, $3, $4, $5, $6, $7, now() + interval '15 minutes'
+     select $1, $2, $3, $4, $5, $6, $7, now() + interval '${answeredWithinMinutes} minutes'
      where (select count(*) from oauth_requests where asked_from = $7 and expires_at > now()) < ${openRequestsMax}`,
     [id, client.id, client.name, redirectUri, state, challenge, from],
   );
   if (rowCount === 1) return id;
   throw new ApiError("rate_limited", "Too many requests for access from here are unanswered; answer one, or wait.", {
-    headers: { "retry-after": "900" },
+    headers: { "retry-after": String(answeredWithinMinutes * 60) },
   });
 }
 

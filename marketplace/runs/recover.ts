@@ -7,7 +7,7 @@ import type { SideEffect } from "../connectors/side-effect-journal.ts";
 import { type Credits, platformFee } from "../credits/amount.ts";
 import { capture, isAbandoned, lockRun, release } from "../credits/holds.ts";
 import type { Events } from "../events.ts";
-import { historyDays } from "../history-days.ts";
+import { dayCountsKeptDays, historyDays } from "../history-days.ts";
 import type { AccountId, RunId } from "../ids.ts";
 import type { Outcome } from "./execute.ts";
 import { closeRun } from "./record.ts";
@@ -55,13 +55,13 @@ export async function closeOverdueSideEffects({ tools }: Pick<Needs, "tools">): 
   await forEvery(await tools.sideEffects.findOverdue(100), (effect) => outcomeOf(tools, effect));
 }
 
-/** Runs are kept for `historyDays`, what a capped key spent for a month; what they moved stays in the credits ledger for good. */
+/** Runs are kept for `historyDays`, what keys spent by the day for `dayCountsKeptDays`; what runs moved stays in the credits ledger for good. */
 export async function deleteOldRuns({ db }: Pick<Needs, "db">): Promise<void> {
   await db.query(
     `delete from runs where id in (
        select id from runs where state <> 'running' and finished_at < now() - interval '${historyDays} days' limit 5000)`,
   );
-  await db.query("delete from key_days where day < now() - interval '40 days'");
+  await db.query(`delete from key_days where day < now() - interval '${dayCountsKeptDays} days'`);
 }
 
 interface Needs {
