@@ -129,7 +129,8 @@ export const settleShape = covering<SettleResponse>()(
         .optional()
         .describe(
           "Beside a success: the payment was settled in a transaction that is none of this service's. Its sender " +
-            "knew the payment, too, so let the presenter show the payer's wallet before anything is handed out.",
+            "knew the payment, too, so let the presenter show the payer's wallet before anything is handed out. Beside " +
+            "`already_settled`: the same, where the terms asked about name a quote and are those that were asked about first.",
         ),
       termsDigest: z
         .string()

@@ -39,7 +39,10 @@ export interface SettleResponse {
   readonly payer?: string;
   /** With `already_settled`: the terms asked about are those it was settled for, by us (see `termsDigest`). */
   readonly termsDigest?: string;
-  /** With `success`: in a transaction that is none of ours, so that it may be another caller's purchase. */
+  /**
+   * With `success`: in a transaction that is none of ours, so that it may be another caller's purchase. With `already_settled`: the
+   * same, and the terms asked about are those that were asked about first.
+   */
   readonly landedByAnother?: true;
 }
 

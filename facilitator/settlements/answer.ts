@@ -115,9 +115,9 @@ function alreadySettled(request: PaymentRequest, payment: Payment, record: Payme
   const { transaction, termsDigest } = record;
   const errorMessage = `This payment was settled in transaction ${transaction}.`;
   const common = { transaction, network: request.networkAsGiven, payer: payment.payer };
-  const isProven = termsDigest !== undefined && termsDigest === request.termsDigest && !record.landedByAnother;
-  const proof = isProven ? { termsDigest } : {};
-  return { response: { success: false, errorReason: "already_settled", errorMessage, ...common, ...proof } };
+  const refusal = { success: false, errorReason: "already_settled", errorMessage, ...common };
+  if (termsDigest === undefined || termsDigest !== request.termsDigest) return { response: refusal };
+  return { response: { ...refusal, ...(record.landedByAnother ? { landedByAnother: true } : { termsDigest }) } };
 }
 
 export function unknown(transaction: string): Outcome {

@@ -160,3 +160,24 @@ test("a stranger's good transfer under the id of a settled payment is not that p
   expect(runs(paid)).toBe(before);
   expect(await presentV1(paid, proof)).toMatchObject({ status: 200, body: { run_id: first.body.run_id } });
 });
+
+test("another wallet's good transfer under the id of a payment that is not settled yet has none of its result", async ({
+  paid,
+}) => {
+  const proof = await payQuote(paid, "hedera", await post(paid.url, { body: input }));
+  const { transaction } = proof.payload as { transaction: string };
+  const { transactionId } = Transaction.fromBytes(Buffer.from(transaction, "base64"));
+  const { platform } = paid.ledger.accounts;
+  const quote = await post(paid.url, { body: input });
+  await settleFirst(paid, await payQuote(paid, "hedera", quote, { terms: { payTo: platform.accountId } }));
+  const theirs = { ...proof, payload: await signHederaTransfer(platform, proof.accepted, transactionId!) };
+  paid.toFacilitator.behave((path) => (path === "/settle" ? "lose-call" : "pass"));
+  expect((await presentV1(paid, proof)).status).toBe(503);
+  paid.toFacilitator.behave(() => "pass");
+  const before = runs(paid);
+  const answer = await presentV1(paid, theirs);
+  expect(answer).toMatchObject({ status: 402, body: { error: expect.stringMatching(/^payment_for_something_else/) } });
+  expect(JSON.stringify(answer.body)).not.toContain("Asked");
+  expect(await presentV1(paid, proof)).toMatchObject({ status: 200 });
+  expect(runs(paid)).toBe(before);
+});

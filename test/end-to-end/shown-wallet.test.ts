@@ -215,6 +215,8 @@ describe("the wallet that paid, shown beside the payment", () => {
   });
 });
 
+const digest = (body: string) => `urn:x402:input:sha256:${createHash("sha256").update(body).digest("hex")}`;
+
 describe("is nothing", () => {
   let buyer: Buyer;
   let proof: Proof;
@@ -224,7 +226,6 @@ describe("is nothing", () => {
     proof = await settledBare(paid, "evm", buyer);
     info = challengeOf(await present(paid, proof));
   });
-  const digest = (body: string) => `urn:x402:input:sha256:${createHash("sha256").update(body).digest("hex")}`;
   const minutes = (from: number) => new Date(Date.now() + from * 60_000).toISOString();
 
   test.for([
@@ -322,10 +323,110 @@ describe("the payer of what was paid before", () => {
     expect(runs(paid)).toBe(before);
   });
 
-  test("has it here where it was for this, however this service was addressed", async ({ paid }) => {
-    const { buyer, proof } = await elsewhere(paid, { url: paid.url });
-    const asked = await present(paid, proof);
-    expect((await present(paid, proof, await signedBy(buyer, challengeOf(asked)))).status).toBe(200);
+  /** Signed before anything has asked for it. */
+  const signedAhead = async (paid: PaidMarket, buyer: Buyer, proof: Proof, { uri, body, more = [] }: Ahead) => {
+    const info = challengeOf(await present(paid, await settledBare(paid, "evm")));
+    const resources = [`urn:x402:payment:eip155:84532:${keyOf(proof)}`, digest(JSON.stringify(body)), ...more];
+    return signedBy(buyer, { ...info, uri, nonce: randomBytes(16).toString("hex"), resources });
+  };
+  interface Ahead {
+    readonly uri: string;
+    readonly body: object;
+    readonly more?: readonly string[];
+  }
+
+  test.for([
+    ["names no resource", {}],
+    ["names no URL", { url: "goods" }],
+    ["names the same path of another shop", (paid: PaidMarket) => ({ url: paid.url })],
+    ["names the home page here", (paid: PaidMarket) => ({ url: new URL("/", paid.publicUrl).href })],
+  ] as const)("does not have it here where what was settled %s", async ([_what, resource], { paid }) => {
+    const { buyer, proof } = await elsewhere(paid, typeof resource === "function" ? resource(paid) : resource);
+    const before = runs(paid);
+    const signIn = await signedAhead(paid, buyer, proof, { uri: paid.publicUrl, body: input });
+    const own = quoteIn(await post(paid.url, { body: input }));
+    for (const claim of [{}, { resource: own.resource }]) {
+      await expectRefused(await present(paid, { ...proof, ...claim }, signIn), /^payment_for_something_else/);
+    }
+    expect(runs(paid)).toBe(before);
+  });
+
+  /** Settled for another shop while this service is about to settle it. */
+  const settledMeanwhile = async (paid: PaidMarket, proof: Proof, posting: () => Promise<PaidAnswer>) => {
+    const { quoteId: _, ...extra } = proof.accepted.extra;
+    const accepted = { ...proof.accepted, extra };
+    paid.toFacilitator.behave((path) => (path === "/settle" ? "hold" : "pass"));
+    try {
+      const answer = posting();
+      await expect.poll(() => paid.toFacilitator.held(), { interval: 10 }).toBe(1);
+      await settleFirst(paid, { ...proof, accepted, resource: { url: "https://other.example/shop" } });
+      paid.toFacilitator.behave(() => "pass");
+      return await answer;
+    } finally {
+      paid.toFacilitator.behave(() => "pass");
+    }
+  };
+
+  test("does not have the result of a run here, where another shop was paid with it during the run", async ({
+    paid,
+  }) => {
+    const buyer = await paid.setting.fundedBuyer();
+    const proof = await payQuote(paid, "evm", await post(paid.url, { body: input }), { buyer });
+    const ahead = { uri: paid.publicUrl, body: input };
+    const signIn = await signedAhead(paid, buyer, proof, ahead);
+    const answer = await settledMeanwhile(paid, proof, () => present(paid, proof, signIn));
+    await expectRefused(answer, /^payment_for_something_else/);
+    expect(JSON.stringify(answer.body)).not.toContain("Asked");
+    const again = await present(paid, proof, await signedAhead(paid, buyer, proof, ahead));
+    await expectRefused(again, /^payment_for_something_else/);
+  });
+
+  test("does not have it by a second post that shows the wallet, where another shop is paid with it before the result is", async ({
+    paid,
+  }) => {
+    const buyer = await paid.setting.fundedBuyer();
+    const proof = await payQuote(paid, "evm", await post(paid.url, { body: input }), { buyer });
+    paid.toFacilitator.behave((path) => (path === "/settle" ? "lose-call" : "pass"));
+    expect((await present(paid, proof)).status).toBe(503);
+    paid.toFacilitator.behave(() => "pass");
+    const signIn = await signedAhead(paid, buyer, proof, { uri: paid.publicUrl, body: input });
+    const answer = await settledMeanwhile(paid, proof, () => present(paid, proof, signIn));
+    await expectRefused(answer, /^payment_for_something_else/);
+  });
+
+  test("does not have credits for it, where another shop was paid with it meanwhile", async ({ paid }) => {
+    const at = `${paid.marketplace.url}/api/v1/credits/purchase`;
+    const { key, buyer: account } = paid.market;
+    const body = { credits: 11 };
+    const buyer = await paid.setting.fundedBuyer();
+    const proof = await payQuote(paid, "evm", await post(at, { key, body }), { buyer });
+    const uri = new URL("/api/v1/credits/purchase", paid.publicUrl).href;
+    const signIn = await signedAhead(paid, buyer, proof, { uri, body, more: [`urn:x402:account:${account.id}`] });
+    const before = (await balanceOf(paid.marketplace, key)).credits;
+    const answer = await settledMeanwhile(paid, proof, () => post(at, { key, body, proof, signIn }));
+    await expectRefused(answer, /^payment_for_something_else/);
+    expect((await balanceOf(paid.marketplace, key)).credits).toBe(before);
+  });
+
+  test("has it here where it was for this, under a former name of its creator, too", async ({ paid }) => {
+    const { db } = paid.marketplace.context;
+    const { id, handle } = paid.market.creator;
+    const [one, two] = [await elsewhere(paid, { url: paid.publicUrl }), await elsewhere(paid, { url: paid.publicUrl })];
+    const have = async ({ buyer, proof }: typeof one) => {
+      const asked = await present(paid, proof);
+      expect((await present(paid, proof, await signedBy(buyer, challengeOf(asked)))).status).toBe(200);
+    };
+    const rename = async (name: string) => {
+      await db.query("update accounts set handle = $2 where id = $1", [id, name]);
+      await db.query("update agents set handle = $2 where account_id = $1", [id, name]);
+    };
+    await have(one);
+    await rename(`moved-${randomBytes(4).toString("hex")}`);
+    try {
+      await have(two);
+    } finally {
+      await rename(handle);
+    }
   });
 });
 

@@ -73,16 +73,14 @@ export class FacilitatorClient {
   }
 
   /**
-   * The resource that its public record says this transaction paid for; undefined when it does not say, or has no record.
-   * Throws when it does not answer.
+   * The resource that its public record says this payment was for; null when it names none, undefined when it has no record of the
+   * payment. Throws when it does not answer.
    */
-  async paidResource(network: string, transaction: string): Promise<string | undefined> {
-    const { status, body } = await this.#get(
-      `/payments/${encodeURIComponent(transaction)}?network=${encodeURIComponent(network)}`,
-    );
-    if (status !== 200 && status !== 404) throw new Error(`the facilitator answered ${status}`);
-    const resource = status === 200 ? (JSON.parse(body) as { resource_url?: unknown }).resource_url : undefined;
-    return typeof resource === "string" ? resource : undefined;
+  async paidResource(id: PaidCallId): Promise<string | null | undefined> {
+    const record = await this.paymentState(id);
+    if (record === undefined) return undefined;
+    const { resource_url: resource } = record as { resource_url?: unknown };
+    return typeof resource === "string" ? resource : null;
   }
 
   /** What its public record says of a payment, unread; undefined when it has none of it. Throws when it does not answer. */

@@ -1,5 +1,4 @@
 import { hash, timingSafeEqual } from "node:crypto";
-import { ApiError } from "../../../shared/errors.ts";
 import type { Database } from "../../../shared/postgres.ts";
 import type { PaymentRequirements, SettleResponse } from "../../../shared/x402.ts";
 import type { Chains } from "../../accounts/wallet-proof.ts";
@@ -15,10 +14,11 @@ import {
 } from "../payment-payload.ts";
 import { isPaidBy, type Offer } from "../quotes/offer.ts";
 import { isSameWallet, requirementsPaying } from "../quotes/payment-requirements.ts";
-import { isHeldSecret, type QuotedId, type QuoteIds, unquotedId } from "../quotes/quote-id.ts";
+import { isHeldSecret, type QuotedId, type QuoteIds } from "../quotes/quote-id.ts";
 import { howToShowWallet, refusalOfSignIn, type SignInRequest } from "../sign-in-with-x.ts";
 import type { PaidCall } from "./paid-call.ts";
 import { type Asked, type Presented, type Refused, refusalOf, type Unknown, type Work } from "./redemption.ts";
+import { isSettledElsewhere } from "./settled-elsewhere.ts";
 
 /*
  * Who may redeem a payment. One that is not settled yet is known only to its signer and to those whom the signer gave it. One
@@ -26,23 +26,22 @@ import { type Asked, type Presented, type Refused, refusalOf, type Unknown, type
  *
  * - our quote: the facilitator says that the payment was settled for requirements with an id that only the quote's holder knows
  *   (or, in version 1, that only a quote for this very body has: the payment then buys that body, and has no holder);
- * - or the wallet that paid, shown by a signature for this payment and this input (sign-in-with-x.ts).
+ * - or the wallet that paid, shown by a signature for this payment and this input (sign-in-with-x.ts), for a payment that the
+ *   facilitator does not know to have been settled for something else (settled-elsewhere.ts).
  */
 
 /**
  * The requirements that a payment which is not settled yet is settled for: with the id of the quote it carries if that is ours,
- * and else with an id made now, by which the facilitator can tell later that this service had it settled.
+ * and else with one of the payment's own, by which the facilitator can tell later that this service had it settled.
  */
 export function namedRequirements({ quoteIds }: Needs, asked: Asked, unnamed: PaymentRequirements): SettleRequirements {
-  const { payload, presented, bought } = asked;
+  const { payload, payment, presented, bought } = asked;
   const quoted = { ...unnamed, product: bought.product };
   const echoed = echoedId(payload);
   if (quoteIds.endOf(quoted, echoed)) return withQuoteId(asked, unnamed, echoed as string);
-  return withQuoteId(
-    asked,
-    unnamed,
-    payload.version === 1 ? quoteIds.ofBody(quoted, presented.bodyDigest) : unquotedId(),
-  );
+  const id =
+    payload.version === 1 ? quoteIds.ofBody(quoted, presented.bodyDigest) : quoteIds.ofPayment(quoted, payment);
+  return withQuoteId(asked, unnamed, id);
 }
 
 /** Whether a payment carries a quote of ours for this product, be it settled or not. */
@@ -67,11 +66,12 @@ export async function claimSettled(context: ClaimNeeds, asked: Asked): Promise<C
   if (claimed && !("unquoted" in claimed)) return claimed;
   const isQuoted = isOurs && quotes.length > 0;
   if (!isQuoted && !(isEnough && presented.offer.wallets().some((wallet) => isOn(unnamed, wallet)))) return notForThis;
-  const requirements = withQuoteId(asked, unnamed, unquotedId());
-  const settlement = claimed?.unquoted ?? (await askSettled(context, payload, requirements));
+  const id = context.quoteIds.ofPayment({ ...unnamed, product: asked.bought.product }, asked.payment);
+  const requirements = withQuoteId(asked, unnamed, id);
+  const isOutbid = claimed?.unquoted.landedByAnother === true;
+  const settlement = isOutbid ? claimed.unquoted : await askSettled(context, payload, requirements);
   if ("outcome" in settlement) return settlement;
-  if (await isSpentElsewhere(context, asked, settlement)) return notForThis;
-  const refusal = await refusalWithoutWallet(context, asked, settlement.payer ?? null);
+  const refusal = await refusalOfUnquoted(context, asked, settlement, settlement.payer ?? null);
   return refusal ?? { requirements, settlement, isHolder: true };
 }
 
@@ -87,7 +87,7 @@ export async function claimQuoted(context: ClaimNeeds, shown: Shown): Promise<Cl
 
 /**
  * Asks the facilitator about each of these quotes whether the payment was settled for it. `unquoted`: it was settled, and for none of
- * them. Undefined without a quote to ask about.
+ * them, or by another for one of them. Undefined without a quote to ask about.
  */
 async function claimFor(
   context: ClaimNeeds,
@@ -103,7 +103,7 @@ async function claimFor(
     if (isSettledFor(shown.payload, requirements, settlement)) {
       return { requirements, settlement, isHolder: isHeldSecret(id) };
     }
-    unquoted = settlement;
+    if (!unquoted?.landedByAnother) unquoted = settlement;
     context.failedPayments.noteSettleQuestion(shown.presented.from);
   }
   return unquoted && { unquoted };
@@ -116,22 +116,22 @@ export interface Shown extends Pick<Asked, "payload" | "payment"> {
 }
 
 /**
- * Whether a payment that was not settled for a quote of ours bought something else from the same wallet: another shop's
- * resource, or something so long ago that it cannot have been meant for this. Otherwise its payer could have it twice.
+ * Why a settled payment that was not settled for a quote of ours gives this presenter nothing: it bought something else, or nothing
+ * shows the wallet that paid. Undefined when it is theirs, and for this. Every way to a result of such a payment asks this.
  */
-async function isSpentElsewhere(
-  { facilitator }: Needs,
-  { payment, id, presented }: Asked,
-  { transaction }: SettleResponse,
-): Promise<boolean> {
-  if (payment.expiresAt.getTime() < Date.now() - unquotedGoodForDays * 86_400_000) return true;
-  const resource = await facilitator.paidResource(id.network, transaction).catch((cause) => {
-    const message = "What this payment was settled for cannot be looked up at the moment; try again shortly.";
-    throw new ApiError("unavailable", message, { cause, headers: { "retry-after": "5" } });
-  });
-  if (resource === undefined || !URL.canParse(resource)) return false;
-  const [paid, own] = [new URL(resource), new URL(presented.offer.url)];
-  return paid.origin !== own.origin && paid.pathname.toLowerCase() !== own.pathname.toLowerCase();
+export async function refusalOfUnquoted(
+  context: Needs,
+  asked: Asked & Pick<Work, "isWalletShown">,
+  settlement: SettleResponse,
+  payer: string | null,
+): Promise<Refused | undefined> {
+  if (await isSettledElsewhere(context, asked, settlement)) {
+    const message =
+      "This payment was settled for something else: without a quote of ours a payment is for this call where the facilitator's " +
+      `record names ${asked.presented.offer.url} as its resource.`;
+    return { ...notForThis, message };
+  }
+  return asked.isWalletShown ? undefined : refusalWithoutWallet(context, asked, payer);
 }
 
 export interface Claimed {
@@ -179,10 +179,9 @@ export function signInRequestFor({ id, presented }: Pick<Asked, "id" | "presente
 
 /**
  * Whether a payment that was presented here before it was settled was then settled by others: for other requirements, or in
- * a transaction that is not the facilitator's. It is not known then whether its presenter is its signer, unless their wallet showed it.
+ * a transaction that is not the facilitator's. It is not known then whether its presenter is its signer, nor whether it is for this.
  */
-export function isByOthers({ payload, requirements, isWalletShown }: Work, settlement: SettleResponse): boolean {
-  if (isWalletShown) return false;
+export function isByOthers({ payload, requirements }: Work, settlement: SettleResponse): boolean {
   return (
     settlement.landedByAnother === true || (!settlement.success && !isSettledFor(payload, requirements, settlement))
   );
@@ -222,7 +221,7 @@ async function askSettled({ facilitator }: Needs, payload: PaymentPayload, requi
   return settlement?.errorReason === "already_settled" ? settlement : refusalOf(settlement);
 }
 
-function isSettledFor(
+export function isSettledFor(
   payload: PaymentPayload,
   requirements: SettleRequirements,
   { termsDigest }: SettleResponse,
@@ -247,9 +246,6 @@ const isSameId = (shown: unknown, id: string) =>
 
 const isOn = ({ network, payTo }: PaymentRequirements, wallet: { network: string; address: string }) =>
   wallet.network === network && isSameWallet(network, wallet.address, payTo);
-
-/** After the end of its validity, for a payment that was settled for no quote of ours. */
-export const unquotedGoodForDays = 7;
 
 const notForThis: Refused = {
   outcome: "refused",

@@ -7,7 +7,7 @@ import { upsertDebt } from "../debts.ts";
 import { reasonOf } from "../facilitator/refusal-reasons.ts";
 import { facilitatorRequest, type PaidCallId, type PaymentPayload, paidCallIdOf, paidIn } from "../payment-payload.ts";
 import { requirementsPaying } from "../quotes/payment-requirements.ts";
-import { type ClaimNeeds, claimQuoted, holdsQuote } from "./authority.ts";
+import { type ClaimNeeds, claimQuoted, holdsQuote, isSettledFor } from "./authority.ts";
 import type { PaidCall } from "./paid-call.ts";
 import { type DebtOutcome, isSettled, outcomeUnknown } from "./redemption.ts";
 import type { PaidCalls } from "./store.ts";
@@ -148,7 +148,7 @@ async function settlementOf(
   if (transaction !== null) return { requirements, settlement: { transaction, ...(payer !== null && { payer }) } };
   const settlement = await context.facilitator.settle(request);
   const isKnown = settlement?.errorReason === "already_settled" && settlement.transaction !== "";
-  return isKnown ? { requirements, settlement } : undefined;
+  return isKnown && isSettledFor(payload, requirements, settlement) ? { requirements, settlement } : undefined;
 }
 
 /** The facilitator's verdict, by which nothing of the payer's money stays held. 503 when there is none. */

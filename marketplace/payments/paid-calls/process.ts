@@ -12,7 +12,7 @@ import { endDebt, upsertDebt } from "../debts.ts";
 import type { FacilitatorClient } from "../facilitator/client.ts";
 import { facilitatorRequest, parsePaymentPayload } from "../payment-payload.ts";
 import type { QuoteIds } from "../quotes/quote-id.ts";
-import { isByOthers, refusalWithoutWallet } from "./authority.ts";
+import { isByOthers, refusalOfUnquoted } from "./authority.ts";
 import { agentIn, type CarryOutNeeds, carryOut, endReservation, isReserved, reserve } from "./carry-out.ts";
 import type { AbandonedCall, LeasedCall, Progress } from "./paid-call.ts";
 import {
@@ -246,8 +246,9 @@ async function settle(context: ProcessNeeds, work: Work, call: LeasedCall): Prom
   const hasMoved = settlement?.success || settlement?.errorReason === "already_settled";
   if (hasMoved && settlement.transaction !== "") {
     const { transaction, payer = call.payer } = settlement;
-    const refusal = isByOthers(work, settlement) && (await refusalOfOthers(context, work, payer));
+    const refusal = isByOthers(work, settlement) && (await refusalOfOthers(context, work, settlement, payer));
     if (refusal) {
+      if (refusal.outcome === "refused" && !refusal.signIn) await noteUnpaid(context, work, call);
       await paidCalls.discard(call);
       return refusal;
     }
@@ -256,9 +257,7 @@ async function settle(context: ProcessNeeds, work: Work, call: LeasedCall): Prom
     return { transaction, payer };
   }
   const refusal = refusalOf(settlement);
-  if (refusal.outcome === "refused" && call.output !== null && bought.kind === "run") {
-    await context.modelFunds.noteUnpaid(call.runId, bought.prepared.runnable, buyerOf(work, call));
-  }
+  if (refusal.outcome === "refused") await noteUnpaid(context, work, call);
   // A result is withheld, not lost: it waits for this payment to be settled. A call without a result is forgotten.
   if (refusal.outcome === "refused") await paidCalls.forget(call);
   else if (isReserved(bought)) await endReservation(context, call.id, unknownSettlementMs);
@@ -266,17 +265,21 @@ async function settle(context: ProcessNeeds, work: Work, call: LeasedCall): Prom
   return refusal;
 }
 
-/**
- * What another's transaction settled is for the presenter who shows the payer's wallet. A call that no buyer waits for is begun
- * anew when its buyer comes back.
- */
+/** A run whose result its buyer does not pay for. */
+async function noteUnpaid({ modelFunds }: ProcessNeeds, work: Work, call: LeasedCall): Promise<void> {
+  const { bought } = work;
+  if (call.output === null || bought.kind !== "run") return;
+  await modelFunds.noteUnpaid(call.runId, bought.prepared.runnable, buyerOf(work, call));
+}
+
+/** Undefined for its payer, when it is for this. A call that no buyer waits for is begun anew when its buyer comes back. */
 async function refusalOfOthers(
   context: ProcessNeeds,
-  work: Work,
+  { presented, ...work }: Work,
+  settlement: SettleResponse,
   payer: string | null,
 ): Promise<Redemption | undefined> {
-  const { presented, id } = work;
-  return presented ? refusalWithoutWallet(context, { presented, id }, payer) : outcomeUnknown;
+  return presented ? refusalOfUnquoted(context, { ...work, presented }, settlement, payer) : outcomeUnknown;
 }
 
 const checksPerMinute = 120;

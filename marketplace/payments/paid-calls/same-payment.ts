@@ -25,5 +25,13 @@ export async function judgePayload(
   // One that would settle now is not the one that did: the facilitator has lost its record, and finds it again.
   const isLost = verdict?.isValid && transaction !== null;
   if (!verdict || isLost) throw unreachable(facilitator);
+  // A Hedera transaction's id is what its sender writes: another wallet's transfer may have it, too.
+  if (verdict.isValid && payer !== null && verdict.payer !== payer) return anothersPayment;
   return verdict.isValid || isSettled(verdict) ? undefined : refusedBy(verdict);
 }
+
+const anothersPayment: Refused = {
+  outcome: "refused",
+  reason: "payment_for_something_else",
+  message: "Another wallet's payment with this id is being used.",
+};

@@ -51,7 +51,7 @@ export const transitions = {
    * began the call: a later one may be told less than is true, or have forged what it presents.
    */
   forget: { from: { begun: ["none"] }, by: ["buyer", "crediting"] },
-  /** Another's transaction settled it, and the presenter has not shown the payer's wallet. */
+  /** Others had it settled, for something else, or the presenter has not shown the payer's wallet. */
   discard: { from: { begun: ["none"], ran: ["none"] }, by: ["buyer", "crediting"] },
   /** By a periodic task: the payment was not settled within `historyDays`. If it is settled after all, the agent runs again. */
   dropResult: { from: { ran: ["begun"] }, by: [] },

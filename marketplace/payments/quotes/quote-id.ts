@@ -18,7 +18,7 @@ const clocksDifferMs = 15_000;
  * - `b`, in a version 1 quote, which clients do not echo: a MAC over what was quoted, the quoted body's SHA-256 and the period (of
  *   `quoteGoodForSeconds`, so that it is good for one to two of them),
  *   so that it can be made again from the body that is posted. It is no secret from a caller who knows that body, and good for it alone.
- * - `u`, in no quote: put into the requirements that a payment without a quote is settled for.
+ * - `u`, in no quote: put into the requirements that a payment without a quote is settled for, the same whenever that is asked.
  *
  * Keys are derived from a secret for each day, so that no two days share one. The first secret signs, every one is recognised.
  */
@@ -74,6 +74,12 @@ export class QuoteIds {
     );
   }
 
+  /** The id in the requirements that a payment without a quote is settled for. */
+  ofPayment(quoted: Quoted, { key, expiresAt }: { readonly key: string; readonly expiresAt: Date }): string {
+    const atSeconds = Math.floor(expiresAt.getTime() / 1_000);
+    return `u${this.#mac(this.#secrets[0]!, atSeconds, ["u", key, quoted]).toString("base64url")}`;
+  }
+
   #ofBody(secret: Buffer, quoted: Quoted, bodyDigest: Buffer, period: number): string {
     const mac = this.#mac(secret, period * quoteGoodForSeconds, [
       "b",
@@ -123,9 +129,6 @@ export function endWrittenIn(id: string): Date | undefined {
   if (!isHeldSecret(id) || bytes.length < endBytes) return undefined;
   return new Date(Math.min(bytes.readUIntBE(0, endBytes) * 1_000, 8e15));
 }
-
-/** The id in the requirements that a payment without a quote is settled for. */
-export const unquotedId = () => `u${randomBytes(16).toString("base64url")}`;
 
 /** Whether an id of ours is one that only the quote's holder knows. */
 export const isHeldSecret = (id: string) => id.startsWith("q");

@@ -14,7 +14,7 @@ import { exampleUrl } from "../../http/examples.ts";
 import { accessMinutes } from "../../oauth/grants.ts";
 import type { FacilitatorClient } from "../../payments/facilitator/client.ts";
 import { payableHere } from "../../payments/facilitator/payable-networks.ts";
-import { unquotedGoodForDays } from "../../payments/paid-calls/authority.ts";
+import { unquotedGoodForDays } from "../../payments/paid-calls/settled-elsewhere.ts";
 import { examplesMax } from "../../runs/agent-examples.ts";
 import { faucet } from "../../stablecoins.ts";
 import { svgProducts } from "../../svg/products.ts";

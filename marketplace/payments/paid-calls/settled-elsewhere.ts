@@ -1,0 +1,48 @@
+import { ApiError } from "../../../shared/errors.ts";
+import type { Queryable } from "../../../shared/postgres.ts";
+import { publicUrl, type SettleResponse } from "../../../shared/x402.ts";
+import { findAgentInAnyState } from "../../agents/find.ts";
+import type { FacilitatorClient } from "../facilitator/client.ts";
+import type { Asked } from "./redemption.ts";
+
+/**
+ * Whether a payment that was settled for no quote of ours bought something else, or may have: anything but this URL, as the
+ * facilitator's record says, or something so long ago that it cannot have been meant for this. Otherwise its payer could have it
+ * twice. What the record does not have was settled by nobody who asked this facilitator. Throws ApiError 503 while it cannot be asked.
+ */
+export async function isSettledElsewhere(
+  { facilitator, db }: RecordNeeds,
+  { payment, id, presented, bought }: Paid,
+  { landedByAnother }: SettleResponse,
+): Promise<boolean> {
+  if (payment.expiresAt.getTime() < Date.now() - unquotedGoodForDays * 86_400_000) return true;
+  // Said of a payment that this service was the first to ask the facilitator about.
+  if (landedByAnother) return false;
+  const resource = await facilitator.paidResource(id).catch((cause) => {
+    const message = "What this payment was settled for cannot be looked up at the moment; try again shortly.";
+    throw new ApiError("unavailable", message, { cause, headers: { "retry-after": "5" } });
+  });
+  if (resource === undefined) return false;
+  const own = publicUrl(presented.offer.url);
+  return resource === null || (resource !== own && !(await isFormerUrl(db, resource, own, bought.product)));
+}
+
+/** Whether it is the agent's URL under a handle that its creator had. */
+async function isFormerUrl(db: Queryable, resource: string, own = "", product: string): Promise<boolean> {
+  const [before] = own.split(agentPath);
+  if (before === own || !resource.startsWith(`${before}${agentPath}`)) return false;
+  const agent = await findAgentInAnyState(db, resource.slice(`${before}${agentPath}`.length));
+  return agent?.id === product;
+}
+
+const agentPath = "/api/agent/";
+
+/** After the end of its validity, for a payment that was settled for no quote of ours. */
+export const unquotedGoodForDays = 7;
+
+type Paid = Pick<Asked, "payment" | "id" | "bought"> & { readonly presented: Pick<Asked["presented"], "offer"> };
+
+export interface RecordNeeds {
+  readonly facilitator: Pick<FacilitatorClient, "paidResource">;
+  readonly db: Queryable;
+}
