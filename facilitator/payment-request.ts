@@ -1,6 +1,6 @@
 import { integerAt, isGiven, type JsonObject, objectAt, textAt } from "../shared/json.ts";
 import { toCaip2 } from "../shared/networks.ts";
-import { type PaymentRequirements, publicUrl, termsDigest } from "../shared/x402.ts";
+import { type PaymentRequirements, publicUrl, recordedResource, termsDigest } from "../shared/x402.ts";
 import { type Announcement, announcementOfPayment } from "./discovery/announcement.ts";
 import { type PaymentRequest, type Refusal, refuse } from "./schemes/scheme.ts";
 
@@ -29,7 +29,7 @@ export function parsePaymentRequest(body: unknown): ReceivedPayment | Refusal {
   if ("refused" in terms) return terms;
   const scheme = objectAt(payload, "paymentPayload.payload");
   const asked = { ...terms, network: toCaip2(terms.network) };
-  const resourceUrl = publicUrl(version === 2 ? resourceOf(payload) : requirements.resource);
+  const resource = version === 2 ? resourceOf(payload) : requirements.resource;
   return {
     version,
     network: asked.network,
@@ -37,8 +37,8 @@ export function parsePaymentRequest(body: unknown): ReceivedPayment | Refusal {
     requirements: asked,
     accepted: version === 2 ? readAccepted(objectAt(payload, "paymentPayload.accepted")) : readV1Accepted(payload),
     payload: scheme,
-    resourceUrl,
-    termsDigest: termsDigest(asked, resourceUrl),
+    resourceUrl: recordedResource(resource),
+    termsDigest: termsDigest(asked, publicUrl(resource)),
     announcement: announcementOfPayment(body),
   };
 }

@@ -97,6 +97,16 @@ export function publicUrl(value: unknown): string | undefined {
   return shown.length > urlLengthMax ? undefined : shown;
 }
 
+/** The same, and the tools of MCP servers (`mcp://tool/<name>`), as what a payment was for is recorded. */
+export function recordedResource(value: unknown): string | undefined {
+  const shown = publicUrl(value);
+  if (shown !== undefined || typeof value !== "string" || value.length > urlLengthMax) return shown;
+  if (!value.startsWith("mcp://") || !URL.canParse(value)) return undefined;
+  const { host, pathname } = new URL(value);
+  const tool = `mcp://${host}${pathname}`;
+  return tool.length > urlLengthMax ? undefined : tool;
+}
+
 /** What is recorded by its URL is found by it: an index takes no more than 2,704 bytes. */
 export const urlLengthMax = 2_048;
 

@@ -158,7 +158,7 @@ describe.each(chains)("a payment on %s that its buyer had settled", (chain) => {
     }
     const [one, other] = [await publish(paid, "one", 5, creator), await publish(paid, "other", 5, creator)];
     const [proof, second] = [await settled(paid, chain, one), await settled(paid, chain, one)];
-    await expectRefused(paid, () => present(paid, proof, input, other), /^wallet_proof_required/);
+    await expectRefused(paid, () => present(paid, proof, input, other), /^payment_for_something_else/);
     expect((await present(paid, second, input, one)).status).toBe(200);
     await expectRefused(paid, () => present(paid, second, input, other), /payment_used_for_another_call/);
     const handle = `moved-${randomBytes(4).toString("hex")}`;
@@ -167,7 +167,7 @@ describe.each(chains)("a payment on %s that its buyer had settled", (chain) => {
     await expectRefused(
       paid,
       () => present(paid, proof, input, other.replace(creator.handle, handle)),
-      /^wallet_proof_required/,
+      /^payment_for_something_else/,
     );
     expect((await present(paid, proof, input, one.replace(creator.handle, handle))).status).toBe(200);
   });

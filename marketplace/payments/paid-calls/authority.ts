@@ -128,7 +128,7 @@ export async function refusalOfUnquoted(
   if (await isSettledElsewhere(context, asked, settlement)) {
     const message =
       "This payment was settled for something else: without a quote of ours a payment is for this call where the facilitator's " +
-      `record names ${asked.presented.offer.url} as its resource.`;
+      `record names ${asked.presented.offer.resource ?? asked.presented.offer.url} as its resource.`;
     return { ...notForThis, message };
   }
   return asked.isWalletShown ? undefined : refusalWithoutWallet(context, asked, payer);

@@ -1,6 +1,6 @@
 import { ApiError } from "../../../shared/errors.ts";
 import type { Queryable } from "../../../shared/postgres.ts";
-import { publicUrl, type SettleResponse } from "../../../shared/x402.ts";
+import { publicUrl, recordedResource, type SettleResponse } from "../../../shared/x402.ts";
 import { findAgentInAnyState } from "../../agents/find.ts";
 import type { FacilitatorClient } from "../facilitator/client.ts";
 import type { Asked } from "./redemption.ts";
@@ -24,7 +24,9 @@ export async function isSettledElsewhere(
   });
   if (resource === undefined) return false;
   const own = publicUrl(presented.offer.url);
-  return resource === null || (resource !== own && !(await isFormerUrl(db, resource, own, bought.product)));
+  if (resource === null) return true;
+  const isOwn = resource === own || resource === recordedResource(presented.offer.resource);
+  return !isOwn && !(await isFormerUrl(db, resource, own, bought.product));
 }
 
 /** Whether it is the agent's URL under a handle that its creator had. */
