@@ -213,8 +213,9 @@ export class FairQueue {
     const ownJobs = own ? jobsOf(own) : 0;
     if (ownJobs < this.#limits.partyMax) return;
     const seconds = Math.ceil((this.#msUntilEndOf(party) || firstGuessMs) / 1000);
+    const whose = party === this.#limits.last ? "that cost nothing" : "of yours";
     throw new NoRoomError(
-      `${ownJobs} drawings of yours are being made or wait for it, as many as may be. The next one is done in about ${seconds} s.`,
+      `${ownJobs} drawings ${whose} are being made or wait for it, as many as may be. The next one is done in about ${seconds} s.`,
       seconds,
     );
   }
@@ -223,13 +224,14 @@ export class FairQueue {
   #makeRoom(party: Party): (() => void) | undefined {
     this.#requireShare(party);
     const { runningMax, waitingMax, last } = this.#limits;
-    if (this.#running < runningMax || this.#waiting < waitingMax) return undefined;
+    const waiting = [...this.#lines.values()].reduce((sum, line) => sum + mayLose(line), 0);
+    if (this.#running < runningMax || waiting < waitingMax) return undefined;
     const own = this.#lines.get(party);
     const longest = [...this.#lines.values()].reduce((a, b) => (mayLose(b) > mayLose(a) ? b : a));
     const givesWay = last === undefined || party === last ? undefined : this.#lines.get(last);
     const gives = givesWay && mayLose(givesWay) > 0 ? givesWay : longest;
     const seconds = Math.ceil(this.#msUntilEnd() / 1000);
-    const full = `${this.#waiting} drawings wait to be made, as many as may be.`;
+    const full = `${waiting} drawings wait to be made, as many as may be.`;
     if (party === last || (gives !== givesWay && mayLose(gives) <= (own?.waiting.length ?? 0) + 1)) {
       throw new NoRoomError(`${full} There is room again in about ${seconds} s.`, seconds);
     }

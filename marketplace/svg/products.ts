@@ -18,7 +18,7 @@ import type { Party, Place } from "./fair-queue.ts";
 import { readImage } from "./image-source.ts";
 import { shapePrompt, sizeOf, traceOptionsOf } from "./prompt.ts";
 import { type GenerateRequest, traceOptions, type VectorizeRequest } from "./request.ts";
-import type { TracePool } from "./trace-pool.ts";
+import { freeParty, type TracePool } from "./trace-pool.ts";
 import { vectorize } from "./vectorize.ts";
 
 const takesPrompt = `Takes \`prompt\`: up to ${promptLengthMax.toLocaleString("en")} characters; style, aspect, colours and background if you like.`;
@@ -161,7 +161,7 @@ async function make(
   const traced =
     order.product === "svg-vectorize"
       ? await traceImage(context, order.request, order.party, signal)
-      : await draw(context, order.request, { party: order.party, signal, modelCharge });
+      : await draw(context, order.request, { party: free ? freeParty : order.party, signal, modelCharge });
   const isMock = await isDrawnByMock(context, order.product);
   // The model went away between the price and the drawing.
   if (isMock && !free) throw mockOnly();

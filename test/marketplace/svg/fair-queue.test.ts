@@ -87,6 +87,18 @@ describe("the drawing queue", () => {
     expect(began.slice(5)).toEqual(["again", "drawing", "other"]);
   });
 
+  test("jobs with places of their own, however many wait, take no room from the others'", async () => {
+    const { queue, began, hand, endAll } = bench({ waitingMax: 2 });
+    hand("first");
+    const places = ["one", "two", "three"].map((party) => queue.reserve(party));
+    const drawn = places.map((place) => place.run(never(), async () => began.push("drawn")));
+    const others = ["buyer", "another"].map((party) => hand(party));
+    await endAll();
+    await Promise.all([...drawn, ...others]);
+    for (const place of places) place.leave();
+    expect(began.filter((one) => one !== "drawn")).toEqual(["first", "buyer", "another"]);
+  });
+
   test("a party has so many jobs and no more, and is told when to come back", async () => {
     const { queue, hand, end, endAll } = bench({ partyMax: 3 });
     for (let i = 0; i < 3; i++) hand("flood");
