@@ -28,7 +28,7 @@ export const transitions = {
   /** The same, with what is signed for it, where the payment has no claim yet. */
   claimSigned: { none: ["broadcast"] },
   recordBroadcast: { claimed: ["broadcast"] },
-  /** What was signed can certainly never land, or nobody has sent it. */
+  /** What was signed can certainly never land, or no daemon has sent it. */
   takeBack: { broadcast: ["claimed"] },
   /** Certainly nothing was sent, for no fault of the payment: retryable. */
   withdraw: { claimed: ["failed"] },

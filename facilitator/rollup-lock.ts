@@ -1,6 +1,6 @@
 import type { Transaction } from "../shared/postgres.ts";
 
-/** The lock's name stays, so that daemons of different versions exclude each other. */
+/** The name is of a former version, and stays, so that daemons of different versions exclude each other. */
 const lock = "hashtext('settlement tally')";
 
 /** One daemon rolls up at a time: false while another does. */

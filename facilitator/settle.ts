@@ -209,7 +209,7 @@ async function tell(
 ): Promise<Settled> {
   const untold = await refusalToTell(context, scheme, record, payment);
   if (untold) return refused(context, request, payment, untold, startedAt);
-  return resume(context, request, payment, record, deadline);
+  return resume(context, request, payment, deadline, { first: record });
 }
 
 /**

@@ -4,7 +4,7 @@ import { ownEventLoopTurn } from "./event-loop.ts";
 /** Each block is twice as large as the one before: a small body in pieces holds little. */
 const blockBytesMin = 4_096;
 const blockBytesMax = 65_536;
-/** Blocks of full size that nobody uses now: fresh memory costs more than what is written into it. */
+/** Blocks of full size that no request uses now: fresh memory costs more than what is written into it. */
 const spare: Buffer[] = [];
 const spareMax = 512;
 /** Of a large body so much is copied or decoded at once. */

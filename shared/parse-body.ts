@@ -4,7 +4,7 @@ import { ApiError } from "./errors.ts";
 import { ownEventLoopTurn } from "./event-loop.ts";
 import { type LongText, longTextBytes } from "./json-scan.ts";
 
-/** Nobody who sends a body knows it. */
+/** Unknown to every sender of a body. */
 const processMark = randomUUID();
 
 /**

@@ -108,7 +108,7 @@ export class Catalog {
   }
 
   /**
-   * What the resource says of itself, and nothing of what its payer said: anybody can pay a wallet in a stranger's name. Without a probe
+   * What the resource says of itself, and nothing of what its payer said: any payer can pay a wallet in a stranger's name. Without a probe
    * there is only the latter.
    */
   #listingOf(request: ListingRequest, required: PaymentRequired | undefined): Listing | Problem {

@@ -11,7 +11,7 @@ export async function checkAndHold(
   scheme: Scheme,
   payment: Payment,
 ): Promise<HeldPayment> {
-  // Only what the payer surely signed is held while the chain is asked: no one else can tie up a payer's money.
+  // Only what the payer surely signed is held while the chain is asked: no other caller can tie up a payer's money.
   const ahead: { placing?: Promise<HoldResult> } = {};
   const place = () => {
     ahead.placing ??= holds.placeHoldAhead(scheme.network, payment);

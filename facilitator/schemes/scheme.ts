@@ -48,7 +48,7 @@ export interface Scheme<P extends Payment = Payment> {
   /** What the chain says about a payment that was claimed and not seen to end, whether or not anything is known to be sent. */
   find(unfinished: Unfinished): Promise<Outcome>;
   /**
-   * What a fee payer of ours settled under the payment's key, be it this payment or another. Where a key says who pays, nobody else can
+   * What a fee payer of ours settled under the payment's key, be it this payment or another. Where a key says who pays, no other payer can
    * use it, and this is left out. Throws NetworkAwayError.
    */
   findSent?(payment: P): Promise<SentSettlement | undefined>;
@@ -192,7 +192,7 @@ export interface BroadcastLog {
   claimOneSigned(signed: SignedClaim): Promise<Claim | undefined>;
   /** Takes back what was signed, because it can certainly never land; false when another daemon has the claim. */
   takeBack(claim: Claim, transaction: string): Promise<boolean>;
-  /** The same because nobody has sent it; false also when another daemon may have. Until then it is not said that it can be settled again. */
+  /** Takes back what was signed, because no daemon has sent it; false also when another daemon may have. Until then it is not said that it can be settled again. */
   takeBackUnsent(claim: Claim, transaction: string, db?: Queryable): Promise<boolean>;
 }
 

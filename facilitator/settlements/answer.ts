@@ -29,24 +29,29 @@ export async function findOut(
   sent = "",
 ): Promise<Settled> {
   try {
-    return await resume(context, request, payment, undefined, deadline, sent);
+    return await resume(context, request, payment, deadline, { sent });
   } catch (error) {
     context.log.error({ err: error, paymentKey: payment.key }, "the database cannot say what became of a payment");
     return answer(context, request, payment, unknown(sent));
   }
 }
 
+/** The record as it was read just now, and the payment's transaction as far as the caller knows it. */
+interface Known {
+  readonly first?: PaymentRecord | undefined;
+  readonly sent?: string;
+}
+
 /**
- * A payment claimed before: wait for its end, then say what became of it. A success that no caller was told yet is for
- * who asks about the terms it was claimed for.
+ * A payment claimed before: wait for its end, then say what became of it. A success that no caller was told yet goes to
+ * the caller who asks about the terms that it was claimed for.
  */
 export async function resume(
   context: AnswerNeeds,
   request: PaymentRequest,
   payment: Payment,
-  first: PaymentRecord | undefined,
   deadline: Date,
-  sent = "",
+  { first, sent = "" }: Known,
 ): Promise<Settled> {
   const record = await untilEnded(context, request, payment, first, deadline);
   if (record && !isSamePayment(record, payment)) {

@@ -3,7 +3,7 @@ import { type Faucet, FaucetError } from "./faucet.ts";
 import { type Faults, faultCounters, faultLevels } from "./faults.ts";
 import { type HttpServer, listenOnLoopback } from "./loopback.ts";
 
-/** The switchboard, over loopback HTTP: faults and faucet. `GET /` says what there is. */
+/** The control server, over loopback HTTP: faults and faucet. `GET /` says what there is. */
 export function startAdmin(faults: Faults, faucet: Faucet, nodes: string[], port: number): Promise<HttpServer> {
   const needs: AdminNeeds = { faults, faucet, nodes };
   const server = createServer((request, response) => {

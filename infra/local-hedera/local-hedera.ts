@@ -17,7 +17,7 @@ import { StateFile } from "./state/state-file.ts";
 import { Transactions } from "./state/transactions.ts";
 
 /**
- * Starts a local Hedera: consensus nodes over gRPC, a mirror and a switchboard over HTTP, all on 127.0.0.1, over one
+ * Starts a local Hedera: consensus nodes over gRPC, a mirror and a control server over HTTP, all on 127.0.0.1, over one
  * state in memory. Throws when asked to call itself mainnet, and a PortError when it cannot listen.
  */
 export async function startLocalHedera(options: LocalHederaOptions = {}): Promise<LocalHedera> {

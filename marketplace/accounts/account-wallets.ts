@@ -101,7 +101,7 @@ async function recordProof(db: Queryable, id: WalletId, { text, reason }: Wallet
 
 /**
  * What the chain said of a wallet. One that cannot be paid leaves the quotes, and comes back; one that signed and can be paid now
- * takes the place of the one before. False, and nothing is recorded, when somebody began to ask later, or when it is removed.
+ * takes the place of the one before. False, and nothing is recorded, when another check began later, or when it is removed.
  */
 export async function recordWalletCheck(
   db: Database,
@@ -124,7 +124,7 @@ export async function recordWalletCheck(
   });
 }
 
-/** Whoever asked the chain about a wallet. */
+/** A check of a wallet: which one, and when the chain was asked. */
 interface Asking {
   readonly id: WalletId;
   readonly accountId: AccountId;

@@ -49,7 +49,7 @@ const unsettledCountsHours = 24;
 
 /**
  * SQL: calls that have no result, and those whose result is kept because its buyer has not had it. Of the latter one that is not
- * settled counts for `unsettledCountsHours`: by then it is, or nobody has paid. Without that end any wallet could keep an account from being closed.
+ * settled counts for `unsettledCountsHours`: by then it is, or no buyer has paid. Without that end any wallet could keep an account from being closed.
  */
 const owedCalls = `
        (select count(*) from debts d join agents a on a.id = d.agent_id where a.account_id = $1
@@ -67,7 +67,7 @@ export interface ByHolder {
 }
 
 /**
- * Refuses to close an account that is locked, whoever asks, while runs (of it or of its agents) or purchases are under way; its holder
+ * Refuses to close an account that is locked, for its holder and for operators, while runs (of it or of its agents) or purchases are under way; its holder
  * also while buyers of calls that wallets paid for have no result yet, and while more credits are left than were given up. 409.
  */
 export function refuseToClose({ handle }: Account, closing: Closing, byHolder?: ByHolder): void {

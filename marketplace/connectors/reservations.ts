@@ -31,7 +31,7 @@ export class Reservations {
   }
 
   /**
-   * Says until `end` that `key` is about to start what `name` stands for: whoever asks for the same and is refused may have been
+   * Says until `end` that `key` is about to start what `name` stands for: a caller who asks for the same and is refused may have been
    * refused because of it.
    */
   async announce(key: string, name: string): Promise<void> {

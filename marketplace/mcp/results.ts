@@ -91,7 +91,7 @@ export function structured(data: object): Pick<CallToolResult, "content" | "stru
   return { content: [text(JSON.stringify(data))], structuredContent: data as Record<string, unknown> };
 }
 
-/** Here something may still be going on, or nobody has looked whether it is. */
+/** Here something may still be going on, or it was not looked whether it is. */
 const unsure: ReadonlySet<ErrorCode> = new Set(["unavailable", "internal", "rate_limited"]);
 const defaultAdvice = "Calling again may help; if not, tell the user.";
 const advice: Partial<Record<ErrorCode, string>> = {

@@ -56,7 +56,7 @@ function serverOf(needs: Logging, instructions: string, response: Response, { li
   return server;
 }
 
-/** Nothing is told while the caller has not taken the last that was. */
+/** How progress is told; nothing is, while the caller has not read what was told before. */
 function progressOf({ mcpReq }: ServerContext, response: Response): ReportProgress | undefined {
   const progressToken = mcpReq._meta?.progressToken;
   if (progressToken === undefined) return undefined;

@@ -142,7 +142,7 @@ export class ModelFunds {
 
   /**
    * Ends the claims whose end could not be written, to be called every few seconds (jobs.ts). Only this process knows whether their
-   * models answered: a claim that nobody ends within fifteen minutes counts as borne (0034), since the provider may charge for it.
+   * models answered: a claim that no copy ends within fifteen minutes counts as borne (0034), since the provider may charge for it.
    */
   async endLeft(): Promise<void> {
     const left = [...this.#unended.values()];

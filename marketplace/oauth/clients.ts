@@ -6,9 +6,9 @@ import { admitOrRefuse } from "../admit-or-refuse.ts";
 import { newId } from "../ids.ts";
 import { OAuthRefusal } from "./refusal.ts";
 
-/** Of those that registered and no person allows anything now; the oldest go first. */
+/** Most clients that registered and that no person allows anything now; the oldest go first. */
 const unallowedMax = 20_000;
-/** Of a client that nobody allowed anything yet. */
+/** How long a client is kept that no person has allowed anything yet. */
 export const registeredDays = 30;
 const registrationsAnHour = 50;
 const documentsAMinute = 20;
@@ -28,7 +28,7 @@ export const clientMetadata = z.object({
 
 /**
  * Remembers a client that registers itself (RFC 7591), for a month; one that a person allowed something, for longer. It gets no
- * secret: programs on people's machines keep none. An address can register `registrationsAnHour`, and of those that nobody
+ * secret: programs on people's machines keep none. An address can register `registrationsAnHour`, and of those that no person
  * allowed anything the newest `unallowedMax` are kept: who registers many loses mostly their own.
  */
 export async function registerClient(
@@ -175,10 +175,10 @@ function onThisMachine(uri: string): string | undefined {
   return url.href;
 }
 
-/** Of MCP clients that people have, which are older than the rule of the dot. */
+/** Schemes of MCP clients that people have, which are older than the rule of the dot. */
 const editorSchemes = ["cursor:", "vscode:", "vscode-insiders:", "windsurf:"];
 
-/** Of nothing that ends or widens a directive of a page's policy. */
+/** Whether a host has no character that ends or widens a directive of a page's policy. */
 function isPlainHost(hostname: string): boolean {
   return /^[\w.:[\]-]*$/.test(hostname);
 }

@@ -75,7 +75,7 @@ export async function admitDraftSave(db: Queryable, account: Account): Promise<v
 }
 
 /**
- * Whether a page was shown to the account that is signed in by now: in another tab its person may have gone on as somebody else. A
+ * Whether a page was shown to the account that is signed in by now: in another tab the person may have signed in as another. A
  * page says whom it was shown to by the header `x-account`, or by its form's field `account`; programs say nothing.
  */
 export function isShownTo({ id }: Account, shownTo: string | null | undefined): boolean {

@@ -20,7 +20,7 @@ interface Limits {
   readonly partyMax: number;
   /** Places without a job. Their jobs may wait beside `waitingMax` others. */
   readonly reservedMax: number;
-  /** The party that comes after all others: its jobs begin only while nobody else's wait, and where there is no room they are the first to lose their place. */
+  /** The party that comes after all others: its jobs begin only while no other party's wait, and where there is no room they are the first to lose their place. */
   readonly last?: Party;
 }
 

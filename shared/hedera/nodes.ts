@@ -172,7 +172,7 @@ function receiptQuery(transactionId: string): Uint8Array {
 }
 
 function connect(target: string): Node {
-  // Nodes' TLS certificates are their own; what a node says is confirmed by no one either way.
+  // Nodes' TLS certificates are their own; no certificate authority confirms what a node says, either way.
   const encrypted = target.endsWith(":50212");
   const channel = encrypted
     ? credentials.createSsl(null, null, null, { rejectUnauthorized: false, checkServerIdentity: () => undefined })

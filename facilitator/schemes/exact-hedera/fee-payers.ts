@@ -163,7 +163,7 @@ export class HederaFeePayers {
 
   /**
    * Authority on this chain is by key: the fee payer's signature is good for whatever another account with its key owns. It is
-   * given only under what a payer has signed already; and anybody can make an account with this public key, so that one which
+   * given only under what a payer has signed already; and any Hedera account can be made with this public key, so that one which
    * has it is no reason not to start. Mirrors that cannot search by key leave this unchecked.
    */
   async #tellOfOthersWithKey(account: string, publicKey: Buffer): Promise<void> {

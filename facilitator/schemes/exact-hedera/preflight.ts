@@ -69,7 +69,7 @@ export class Preflight {
   /** H22. A key that may have been replaced since it was read is read once more before it refuses anything. */
   async #checkSignatures(payment: HederaPayment): Promise<Refusal | undefined> {
     const bodies = this.#toSend(payment);
-    // Anybody can name payers who never signed: what a mirror that is asked too much still answers is for those who did.
+    // Any caller can name payers who never signed: what a mirror that is asked too much still answers is for those who did.
     if (this.#mirror.isExhausted && !this.#signers.has(payment.payer))
       throw new MirrorSilentError(`/api/v1/accounts/${payment.payer}`, new Error("it is asked too much"));
     const account = await this.#mirror.account(payment.payer, keptMs);

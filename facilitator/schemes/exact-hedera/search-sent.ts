@@ -27,10 +27,10 @@ export class SentSearch {
 
   async search(log: SearchLog, feePayers: readonly string[], stopping: AbortSignal): Promise<void> {
     const { network } = this.#needs.config;
-    const [anyone] = feePayers;
-    if (anyone === undefined) return;
+    const [first] = feePayers;
+    if (first === undefined) return;
     const until = this.#seen;
-    const newestMs = await this.#needs.mirror.seenUntilMs(anyone);
+    const newestMs = await this.#needs.mirror.seenUntilMs(first);
     if (newestMs !== undefined) this.#seen = BigInt(Math.floor(newestMs)) * 1_000_000n;
     const beginAt = until ?? this.#seen;
     if (beginAt === undefined) return;

@@ -100,7 +100,7 @@ function Listed({ page: { payees, cursor }, sort, withoutSelf, isFirst, to }: Li
         {payees.length > 0 ? (
           <PayeeTable label="Table of payees" payees={payees} to={to} />
         ) : (
-          <Nobody {...{ withoutSelf, isFirst }} isLast={cursor === null} />
+          <NoPayees {...{ withoutSelf, isFirst }} isLast={cursor === null} />
         )}
       </Card>
       <p class="small faint measure">
@@ -116,7 +116,11 @@ function Listed({ page: { payees, cursor }, sort, withoutSelf, isFirst, to }: Li
   );
 }
 
-function Nobody({ withoutSelf, isFirst, isLast }: Pick<ListedProps, "withoutSelf" | "isFirst"> & { isLast: boolean }) {
+function NoPayees({
+  withoutSelf,
+  isFirst,
+  isLast,
+}: Pick<ListedProps, "withoutSelf" | "isFirst"> & { isLast: boolean }) {
   if (!isLast) {
     return (
       <Empty icon="wallet" title="These have self-payments alone">

@@ -6,7 +6,7 @@ export interface Reason {
   readonly message?: string | undefined;
 }
 
-/** What /verify said against it; `not_used`, which is counted and told to nobody, of one that was good and bought nothing. */
+/** What /verify said against it; `not_used`, which is counted and told to no buyer, of one that was good and bought nothing. */
 export function reasonOf({ invalidReason = "not_used", invalidMessage: message }: VerifyResponse): Reason {
   return { reason: invalidReason, message };
 }

@@ -29,7 +29,7 @@ export function carryOut(context: CarryOutNeeds, bought: PaidWork, call: Carried
 interface Carried {
   readonly id: PaidCallId;
   readonly runId: RunId;
-  /** Who fails to pay should it fail. */
+  /** The caller who has not paid for the models' work if the run fails. */
   readonly buyer: ModelBuyer;
   readonly deadlineMs?: number;
 }

@@ -8,7 +8,7 @@ import type { Asked } from "./redemption.ts";
 /**
  * Whether a payment that was settled for no quote of ours bought something else, or may have: anything but this URL, as the
  * facilitator's record says, or something so long ago that it cannot have been meant for this. Otherwise its payer could have it
- * twice. What the record does not have was settled by nobody who asked this facilitator. Throws ApiError 503 while it cannot be asked.
+ * twice. What the record does not have was settled by no caller of this facilitator. Throws ApiError 503 while it cannot be asked.
  */
 export async function isSettledElsewhere(
   { facilitator, db }: RecordNeeds,

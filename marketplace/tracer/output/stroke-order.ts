@@ -76,7 +76,7 @@ export class StrokeOrder {
       else py--;
     }
     const [[most, length]] = [...counts].sort(([, a], [, b]) => b - a);
-    // Where another meets it, some of the pixels are that one's; in its corners some may be nobody's.
+    // Where another meets it, some of the pixels are that one's; in its corners some may be no stroke's.
     if (most < 0 || (counts.get(-1) ?? 0) > bareShareMax * (to - from) || length < frameShareMin * (to - from))
       return null;
     if (!strokes[most].closed || this.drawn.has(most)) return null;

@@ -15,7 +15,7 @@ export function ActField({ value }: { readonly value: string }) {
   );
 }
 
-/** For whom: a form is not taken from somebody who signed in as another account meanwhile, in another tab. */
+/** The account that a form was shown to: it is not taken from a person who signed in as another meanwhile, in another tab. */
 export function ShownToField() {
   const account = useContext(ShownTo);
   return account === undefined ? null : <input type="hidden" name="account" value={account} />;

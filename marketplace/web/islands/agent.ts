@@ -76,7 +76,7 @@ function start(form: HTMLFormElement): void {
 /** Goes on with what was under way when the page was left, or shows after a reload what was run. */
 function goOn(paying: Paying, { isSignedIn, refresh }: { isSignedIn: boolean; refresh: () => void }): void {
   const { form, agent, outcome } = paying;
-  // A wallet belongs to no account: its payment goes on whoever is signed in.
+  // A wallet belongs to no account: its payment goes on, whichever account is signed in.
   const { payment } = findKept(agent);
   const run = isSignedIn ? findKept(ownName(agent)).run : undefined;
   const answer = isReload() ? findAnswer(agent) : undefined;

@@ -22,7 +22,7 @@ const ask = async (
   return { status: response.status, body: (await response.json()) as Record<string, unknown> };
 };
 
-describe("the switchboard", () => {
+describe("the control server", () => {
   test("says what it can do, naming every switch", async ({ on }) => {
     const { status, body } = await ask(on, "GET", "/");
     expect(status).toBe(200);

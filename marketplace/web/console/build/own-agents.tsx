@@ -125,7 +125,7 @@ function OpenButtons({ row, hasFigures }: { row: OwnRow; hasFigures: boolean }) 
   );
 }
 
-/** Which version is live or newest, and whether a draft has been saved since; or why nobody can run it. */
+/** Which version is live or newest, and whether a draft has been saved since; or why no buyer can run it. */
 function VersionLine({ row: { agent, draftSavedAt, why } }: { row: OwnRow }) {
   if (!agent) {
     return <>saved {draftSavedAt && <Time at={draftSavedAt} show="ago" />}</>;
