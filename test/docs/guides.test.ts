@@ -48,11 +48,20 @@ const guides = ["add-a-chain", "add-a-connector", "add-a-chain-family", "add-an-
 const isRun = ({ instruction }: Step) => instruction.startsWith("run;");
 
 // One after the other in one project, since compiling one takes most of the time.
-test("whoever follows the guides of docs/ step by step has it working, in a project that compiles", async () => {
+test("a reader who follows the guides of docs/ step by step has it working, in a project that compiles and passes the linter", async () => {
   const directory = await mkdtemp(join(tmpdir(), "guide-"));
   try {
     // What was compiled before need not be compiled again.
-    const parts = ["client", "facilitator", "marketplace", "shared", "tsconfig.base.json", "package.json", "dist"];
+    const parts = [
+      "client",
+      "facilitator",
+      "marketplace",
+      "shared",
+      "tsconfig.base.json",
+      "package.json",
+      "biome.json",
+      "dist",
+    ];
     for (const part of parts.filter((name) => existsSync(join(project, name)))) {
       await cp(join(project, part), join(directory, part), { recursive: true, preserveTimestamps: true });
     }
@@ -70,6 +79,14 @@ test("whoever follows the guides of docs/ step by step has it working, in a proj
       (error) => error,
     );
     expect(compiled.stdout).toBe("");
+    const sources = ["client/payments", "facilitator", "marketplace", "shared"];
+    const biome = (...options: string[]) =>
+      run("npx", ["biome", "check", "--vcs-enabled=false", ...options, ...sources], { cwd: directory });
+    // What `npm run format` cannot put right, a reader has to.
+    await biome("--write");
+    await biome("--error-on-warnings");
+    for (const guide of guides)
+      expect(await readFile(join(project, "docs", `${guide}.md`), "utf8"), guide).toContain("`npm run format`");
     for (const [guide, own] of steps) {
       expect(own.filter(isRun), guide).not.toEqual([]);
       for (const step of own.filter(isRun)) await follow(step, directory, env);
