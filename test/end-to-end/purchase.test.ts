@@ -215,7 +215,7 @@ describe("buying credits", () => {
       const proof = await payQuote(paid, "evm", await buy(31));
       expect((await buy(31, proof)).status).toBe(503);
       losesSettlements = false;
-      await expect.poll(balance, { timeout: 20_000 }).toBe(between + 31);
+      await expect.poll(balance).toBe(between + 31);
     } finally {
       paid.toFacilitator.behave(() => "pass");
     }
@@ -241,7 +241,7 @@ describe("buying credits", () => {
       const proof = await payQuote(paid, "evm", await buy(37));
       expect((await buy(37, proof)).status).toBe(503);
       paid.toFacilitator.behave(() => "pass");
-      await expect.poll(balance, { timeout: 20_000 }).toBe(before + 37);
+      await expect.poll(balance).toBe(before + 37);
     } finally {
       await db.query("delete from paid_calls where network = 'eip155:424242'");
     }

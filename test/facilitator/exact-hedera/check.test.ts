@@ -134,8 +134,12 @@ describe("payTo (H23)", () => {
     const late = paidAccount();
     await expect(verify({ payTo: late })).rejects.toThrow(failed("pay_to_not_associated"));
     setting.ledger.faucet.associate(late, usdc);
-    await new Promise((resolve) => setTimeout(resolve, 1_050));
-    await verify({ payTo: late });
+    const isPayable = () =>
+      verify({ payTo: late }).then(
+        () => true,
+        () => false,
+      );
+    await expect.poll(isPayable).toBe(true);
   });
 });
 

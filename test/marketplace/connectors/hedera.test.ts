@@ -457,20 +457,16 @@ describe("whatever the ledger does", () => {
     ["receipts that cannot be read at first", { queryUnavailable: 5 }],
     ["a mirror that is late", { mirrorLagMs: 1_000 }],
     ["receipts that are gone at once", { receiptTtlMs: 1 }],
-  ] as const)(
-    "%s: the message is written once and charged once",
-    { timeout: 60_000 },
-    async ([_name, faults], { market }) => {
-      const { key, topic, agent } = await writer(market);
-      if ("mirrorLagMs" in faults) await new Promise((resolve) => setTimeout(resolve, 1_200));
-      market.open.ledger.faults.set(faults);
-      const { body } = await run(market, key, agent.address, { text: "once" });
-      expect(body).toMatchObject({ success: true, credits_used: 5, receipt: { topicId: topic } });
-      market.open.ledger.faults.clear();
-      expect(await messagesOf(market, topic)).toEqual(["once"]);
-      expect((await balanceOf(market, key)).credits).toBe(95);
-    },
-  );
+  ] as const)("%s: the message is written once and charged once", async ([_name, faults], { market }) => {
+    const { key, topic, agent } = await writer(market);
+    if ("mirrorLagMs" in faults) await new Promise((resolve) => setTimeout(resolve, 1_200));
+    market.open.ledger.faults.set(faults);
+    const { body } = await run(market, key, agent.address, { text: "once" });
+    expect(body).toMatchObject({ success: true, credits_used: 5, receipt: { topicId: topic } });
+    market.open.ledger.faults.clear();
+    expect(await messagesOf(market, topic)).toEqual(["once"]);
+    expect((await balanceOf(market, key)).credits).toBe(95);
+  });
 
   test("the transaction id is in the side-effect journal before a node has it", async ({ market }) => {
     const { key, topic, agent } = await writer(market);
