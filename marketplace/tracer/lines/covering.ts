@@ -28,9 +28,11 @@ export function covering(
     strokes,
     cover: coverArea(places, edges, strokes, picture),
   });
-  const measured = asMeasured ? bestOf(capsOf(found).map(lay)) : null;
+  const laid = asMeasured ? capsOf(found).map(lay) : [];
+  const measured = bestOf(laid);
   const isNear = measured !== null && measured.miss <= closeMax;
-  if (isNear || found[0].width < roughMin || isThick(places, found, picture)) return measured;
+  const isFar = places.length > largeMin && laid.every(({ cover }) => (cover?.miss ?? 1) > farMissMin);
+  if (isNear || isFar || found[0].width < roughMin || isThick(places, found, picture)) return measured;
   const isEnd = nearCoveredEnds(found);
   const clear = edges.filter(({ x, y }) => !isEnd(x, y));
   const missMax = measured ? betterMin * measured.miss : movedMissMax;
@@ -43,6 +45,9 @@ export function covering(
 
 /** Edges that are off by no more are as near as they can be. */
 const closeMax = 0.06;
+/** What is large and off by so much has more than a few bends that could not be measured. */
+const largeMin = 5_000;
+const farMissMin = 0.15;
 /** By how much less the edges must be off for strokes to be moved. */
 const betterMin = 0.8;
 /** How far edges may be off where they themselves say where strokes lie. */

@@ -26,13 +26,18 @@ export function mayBeEven(places: Int32Array, { areas, stride }: AreaMap, widest
     if (Math.min(left, right, up, down) < thick) continue;
     if (slants.every((step) => run(q, step, thick) >= thick) && ++wide > wideMax) return false;
   }
-  return inTwoWindows(Float64Array.from(widths).sort()) >= evenShareMin * widths.length;
+  return (
+    inTwoWindows(Float64Array.from(widths).sort()) >= (widest > narrowMax ? wideShareMin : evenShareMin) * widths.length
+  );
 }
 
 const samplesMax = 200;
 /** Where several strokes meet it may look wide. */
 const wideMax = 2;
 const evenShareMin = 0.7;
+/** Where strokes may be wide, much else is of about one or two widths. */
+const wideShareMin = 0.85;
+const narrowMax = 10;
 
 /** How many of sorted widths lie in the two ranges, each of about one width, that hold most. */
 function inTwoWindows(widths: Float64Array): number {
