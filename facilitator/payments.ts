@@ -25,6 +25,9 @@ export const paymentShape = z
     asset: z.string(),
     amount_atomic: z.string().describe("Whole base units of the asset."),
     resource_url: z.string().nullable(),
+    found_again: z
+      .boolean()
+      .describe("The record was lost, and the settlement found on the chain: what it was for is not known."),
     error_reason: z.string().nullable(),
     created_at: z.iso.datetime(),
     expires_at: z.iso.datetime().describe("From then on the payment can no longer land."),
@@ -214,6 +217,7 @@ interface PaymentRow extends Pick<PaymentState, "state" | "network" | "payer" | 
   readonly amount_atomic: bigint;
   readonly transaction_id: string | null;
   readonly resource_url: string | null;
+  readonly found_again: boolean;
   readonly error_reason: string | null;
   readonly created_at: Date;
   readonly expires_at: Date;
@@ -224,9 +228,9 @@ interface PaymentRow extends Pick<PaymentState, "state" | "network" | "payer" | 
   readonly landed_by_another: boolean;
 }
 
-/** By name: a column that a newer version adds changes nothing for the statements that a connection has prepared. */
+/** Only what was found on the chain has no digest of its message. By name: a column that a newer version adds changes nothing for the statements that a connection has prepared. */
 const columns = `id, network, payment_key, state, payer, pay_to, asset, amount_atomic, network_fee, transaction_id, resource_url,
-  error_reason, created_at, expires_at, finished_at, broadcast_at, fee_payer, retryable, landed_by_another`;
+  message_digest is null as found_again, error_reason, created_at, expires_at, finished_at, broadcast_at, fee_payer, retryable, landed_by_another`;
 
 function stateOf(config: Explorers, row: PaymentRow): Omit<PaymentState, "transaction"> {
   return {
@@ -237,6 +241,7 @@ function stateOf(config: Explorers, row: PaymentRow): Omit<PaymentState, "transa
     asset: row.asset,
     amount_atomic: row.amount_atomic.toString(),
     resource_url: row.resource_url,
+    found_again: row.found_again,
     error_reason: row.error_reason,
     created_at: row.created_at.toISOString(),
     expires_at: row.expires_at.toISOString(),

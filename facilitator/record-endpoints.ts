@@ -200,6 +200,7 @@ const examplePayment = {
   asset: example.asset,
   amount_atomic: "10000",
   resource_url: "https://api.example.com/premium-data",
+  found_again: false,
   error_reason: null,
   created_at: example.time,
   expires_at: "2026-03-02T09:32:00.000Z",

@@ -4,8 +4,8 @@ import { failedRequestsKeptDays } from "./failed-requests.ts";
 import { dayCountsKeptDays } from "./history-days.ts";
 import { failuresWithin } from "./models/model-claims.ts";
 
-const resolvedReportsKeptDays = 90;
-const reportsKept = "1 year";
+export const resolvedReportsKeptDays = 90;
+export const reportsKept = "1 year";
 
 const signInTables = [
   "sign_in_sessions",

@@ -232,7 +232,7 @@ export class FairQueue {
     const gives = givesWay && mayLose(givesWay) > 0 ? givesWay : longest;
     const seconds = Math.ceil(this.#msUntilEnd() / 1000);
     const full = `${waiting} drawings wait to be made, as many as may be.`;
-    if (party === last || (gives !== givesWay && mayLose(gives) <= (own?.waiting.length ?? 0) + 1)) {
+    if (party === last || (gives !== givesWay && mayLose(gives) <= (own ? mayLose(own) : 0) + 1)) {
       throw new NoRoomError(`${full} There is room again in about ${seconds} s.`, seconds);
     }
     return () => {

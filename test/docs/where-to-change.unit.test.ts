@@ -14,6 +14,7 @@ import { figuresDays } from "../../marketplace/agents/count-runs.ts";
 import { extraInstructionsLengthMax } from "../../marketplace/agents/field-limits.ts";
 import { dollarsPerCredit } from "../../marketplace/answers/amounts.ts";
 import { connectorIds } from "../../marketplace/connectors/connector.ts";
+import { reportsKept, resolvedReportsKeptDays } from "../../marketplace/expired-rows.ts";
 import { historyDays } from "../../marketplace/history-days.ts";
 import { clientKeptDays, grantDays, renewalsAnHour } from "../../marketplace/oauth/grants.ts";
 import { quoteGoodForSeconds } from "../../marketplace/payments/quotes/quote-id.ts";
@@ -232,3 +233,8 @@ function digits(count: number): RegExp {
 function quotedIn(text: string): string[] {
   return [...text.matchAll(/`([^`]+)`/g)].map(([, quoted]) => quoted as string);
 }
+
+test("docs/operating.md says for how long reports of agents are kept", () => {
+  const { text } = sources.find(({ name }) => name === "docs/operating.md") ?? { text: "" };
+  expect(text).toContain(`kept for ${resolvedReportsKeptDays} days after that, and for ${reportsKept} at most`);
+});

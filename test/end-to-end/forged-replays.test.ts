@@ -73,6 +73,17 @@ async function settledV1(paid: PaidMarket, chain: Chain): Promise<Proof> {
   return proof;
 }
 
+/** A good transfer of another wallet under the id of a payment on Hedera. */
+async function anothersTransfer(paid: PaidMarket, proof: Proof): Promise<{ theirs: Proof; id: string }> {
+  const { transaction } = proof.payload as { transaction: string };
+  const { transactionId } = Transaction.fromBytes(Buffer.from(transaction, "base64"));
+  const { platform } = paid.ledger.accounts;
+  const quote = await post(paid.url, { body: input });
+  await settleFirst(paid, await payQuote(paid, "hedera", quote, { terms: { payTo: platform.accountId } }));
+  const payload = await signHederaTransfer(platform, proof.accepted as HederaTerms, transactionId!);
+  return { theirs: { ...proof, payload }, id: `${transactionId}` };
+}
+
 /** As calls were begun before the digests of their payments were kept. */
 const forgetDigests = (paid: PaidMarket) =>
   paid.marketplace.context.db.query("update paid_calls set payload_digest = null");
@@ -146,13 +157,8 @@ test("a stranger's good transfer under the id of a settled payment is not that p
   const proof = await settledV1(paid, "hedera");
   const first = await presentV1(paid, proof);
   expect(first.status).toBe(200);
-  const { transaction } = proof.payload as { transaction: string };
-  const { transactionId } = Transaction.fromBytes(Buffer.from(transaction, "base64"));
-  const { platform } = paid.ledger.accounts;
-  const quote = await post(paid.url, { body: input });
-  await settleFirst(paid, await payQuote(paid, "hedera", quote, { terms: { payTo: platform.accountId } }));
-  const theirs = { ...proof, payload: await signHederaTransfer(platform, proof.accepted, transactionId!) };
-  await paid.facilitator.context.db.query("delete from payments where transaction_id = $1", [`${transactionId}`]);
+  const { theirs, id } = await anothersTransfer(paid, proof);
+  await paid.facilitator.context.db.query("delete from payments where transaction_id = $1", [id]);
   const before = runs(paid);
   const answer = await presentV1(paid, theirs);
   expect(answer).toMatchObject({ status: 503, body: { error: expect.stringContaining("same one") } });
@@ -165,12 +171,7 @@ test("another wallet's good transfer under the id of a payment that is not settl
   paid,
 }) => {
   const proof = await payQuote(paid, "hedera", await post(paid.url, { body: input }));
-  const { transaction } = proof.payload as { transaction: string };
-  const { transactionId } = Transaction.fromBytes(Buffer.from(transaction, "base64"));
-  const { platform } = paid.ledger.accounts;
-  const quote = await post(paid.url, { body: input });
-  await settleFirst(paid, await payQuote(paid, "hedera", quote, { terms: { payTo: platform.accountId } }));
-  const theirs = { ...proof, payload: await signHederaTransfer(platform, proof.accepted, transactionId!) };
+  const { theirs } = await anothersTransfer(paid, proof);
   paid.toFacilitator.behave((path) => (path === "/settle" ? "lose-call" : "pass"));
   expect((await presentV1(paid, proof)).status).toBe(503);
   paid.toFacilitator.behave(() => "pass");

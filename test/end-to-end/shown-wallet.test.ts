@@ -408,6 +408,17 @@ describe("the payer of what was paid before", () => {
     expect((await balanceOf(paid.marketplace, key)).credits).toBe(before);
   });
 
+  test("has it here where the facilitator lost its record, and does not know what it was for", async ({ paid }) => {
+    const { buyer, proof } = await elsewhere(paid, { url: paid.publicUrl });
+    // As a settlement is recorded that was found again on the chain.
+    await paid.facilitator.context.db.query(
+      "update payments set resource_url = null, message_digest = null, terms_digest = null where payment_key = $1",
+      [keyOf(proof)],
+    );
+    const asked = await present(paid, proof);
+    expect((await present(paid, proof, await signedBy(buyer, challengeOf(asked)))).status).toBe(200);
+  });
+
   test("has it here where it was for this, under a former name of its creator, too", async ({ paid }) => {
     const { db } = paid.marketplace.context;
     const { id, handle } = paid.market.creator;

@@ -198,6 +198,10 @@ test("what the database lost of settlements is found again on their chains, each
   expect(await rows(transactions)).toEqual(rowsBefore);
   expect(await recorded(transactions)).toEqual(recordBefore);
   expect(await recorded(kept)).toHaveLength(kept.length);
+  const isFoundAgain = async (transaction: string) =>
+    (await copies[0]!.get(`/payments/${encodeURIComponent(transaction)}`)).body.found_again;
+  expect(await Promise.all(transactions.map(isFoundAgain))).toEqual(transactions.map(() => true));
+  expect(await Promise.all(kept.map(isFoundAgain))).toEqual(kept.map(() => false));
   expect(await all()).toBe(allBefore);
   expect(await foundAgain()).toBe(countBefore + transactions.length);
   const { body } = await copies[0]!.get("/health");

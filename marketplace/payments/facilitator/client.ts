@@ -74,12 +74,13 @@ export class FacilitatorClient {
 
   /**
    * The resource that its public record says this payment was for; null when it names none, undefined when it has no record of the
-   * payment. Throws when it does not answer.
+   * payment, or lost it and does not know. Throws when it does not answer.
    */
   async paidResource(id: PaidCallId): Promise<string | null | undefined> {
     const record = await this.paymentState(id);
     if (record === undefined) return undefined;
-    const { resource_url: resource } = record as { resource_url?: unknown };
+    const { resource_url: resource, found_again } = record as { resource_url?: unknown; found_again?: unknown };
+    if (found_again === true) return undefined;
     return typeof resource === "string" ? resource : null;
   }
 

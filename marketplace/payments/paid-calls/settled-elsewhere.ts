@@ -8,7 +8,8 @@ import type { Asked } from "./redemption.ts";
 /**
  * Whether a payment that was settled for no quote of ours bought something else, or may have: anything but this URL, as the
  * facilitator's record says, or something so long ago that it cannot have been meant for this. Otherwise its payer could have it
- * twice. What the record does not have was settled by no caller of this facilitator. Throws ApiError 503 while it cannot be asked.
+ * twice. What the record does not have was settled by no caller of this facilitator, or is not known any more: a payer who shows the
+ * wallet does not lose it for that. Throws ApiError 503 while it cannot be asked.
  */
 export async function isSettledElsewhere(
   { facilitator, db }: RecordNeeds,
@@ -23,8 +24,8 @@ export async function isSettledElsewhere(
     throw new ApiError("unavailable", message, { cause, headers: { "retry-after": "5" } });
   });
   if (resource === undefined) return false;
-  const own = publicUrl(presented.offer.url);
   if (resource === null) return true;
+  const own = publicUrl(presented.offer.url);
   const isOwn = resource === own || resource === recordedResource(presented.offer.resource);
   return !isOwn && !(await isFormerUrl(db, resource, own, bought.product));
 }

@@ -1,5 +1,5 @@
 import { lengthOf } from "../curves/length.ts";
-import { type AreaCover, coverArea, nearCoveredEnds } from "./cover.ts";
+import { coverArea, nearCoveredEnds } from "./cover.ts";
 import { edgesOf } from "./edges.ts";
 import { capsOf, type Laid, movedBy } from "./moved-strokes.ts";
 import { roughMin } from "./paths.ts";
@@ -33,16 +33,22 @@ export function covering(
   const isNear = measured !== null && measured.miss <= closeMax;
   const isFar = places.length > largeMin && laid.every(({ cover }) => (cover?.miss ?? 1) > farMissMin);
   if (isNear || isFar || found[0].width < roughMin || isThick(places, found, picture)) return measured;
+  if (work.failures >= failuresMax) return measured;
   const isEnd = nearCoveredEnds(found);
   const clear = edges.filter(({ x, y }) => !isEnd(x, y));
   const missMax = measured ? betterMin * measured.miss : movedMissMax;
   for (const { strokes, cover } of movedBy(found, clear, work, lay)) {
-    if (cover && cover.miss <= missMax && cover.strays <= movedStrayMax && areAlike(strokes))
+    if (cover && cover.miss <= missMax && cover.strays <= movedStrayMax && areAlike(strokes)) {
+      work.failures = 0;
       return { strokes, owners: cover.owners, miss: cover.miss };
+    }
   }
+  if (!measured) work.failures++;
   return measured;
 }
 
+/** A picture in which so many areas in a row came to nothing is no drawing of lines. */
+const failuresMax = 5;
 /** Edges that are off by no more are as near as they can be. */
 const closeMax = 0.06;
 /** What is large and off by so much has more than a few bends that could not be measured. */
@@ -54,13 +60,12 @@ const betterMin = 0.8;
 const movedMissMax = 0.08;
 const movedStrayMax = 0.005;
 
-function bestOf(ways: readonly { strokes: readonly FoundStroke[]; cover: AreaCover | null }[]): Covering | null {
-  const [asFound, asRound] = ways;
-  const found = asFound?.cover?.isWhole ? asFound.cover : null;
-  const round = asRound?.cover?.isWhole ? asRound.cover : null;
-  if (round && round.miss < 0.9 * (found?.miss ?? 1))
-    return { strokes: asRound.strokes, owners: round.owners, miss: round.miss };
-  return found && { strokes: asFound.strokes, owners: found.owners, miss: found.miss };
+/** Strokes as they were found, or with round joins where these are clearly nearer. */
+function bestOf([asFound, asRound]: readonly Laid[]): Covering | null {
+  const [found, round] = [asFound, asRound].map((way) =>
+    way?.cover?.isWhole ? { ...way.cover, strokes: way.strokes } : null,
+  );
+  return round && round.miss < 0.9 * (found?.miss ?? 1) ? round : found;
 }
 
 /** Whether strokes are of one width: lines with something at their ends are not. */

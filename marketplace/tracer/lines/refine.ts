@@ -42,6 +42,8 @@ const roundsMax = 8;
 /** What may still be done for a picture: pixels by points of strokes. */
 export interface Work {
   left: number;
+  /** Areas in a row that no strokes were moved to. */
+  failures: number;
 }
 
 /** Every so many rounds the nearest place is looked for everywhere, between these about where it was. */

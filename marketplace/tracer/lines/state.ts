@@ -15,8 +15,7 @@ export class State {
   readonly failed = new Set<string>();
   /** The same of those that are strokes, but wider ones than were wanted. */
   readonly wide = new Set<string>();
-  /** Strokes are moved for so long; a picture of many that come to nothing is no drawing of lines. */
-  readonly work: Work = { left: workMax };
+  readonly work: Work = { left: workMax, failures: 0 };
   /** 1 for areas that are pieces of a line with thick parts. */
   pieces: Uint8Array | null = null;
   private measures: Measures | null = null;

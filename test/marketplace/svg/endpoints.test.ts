@@ -4,6 +4,7 @@ import sharp from "sharp";
 import { describe, expect } from "vitest";
 import { type MockModels, startMockModels } from "../../../infra/mock-models/server.ts";
 import { createKey } from "../../../marketplace/api-keys/create.ts";
+import { freeParty } from "../../../marketplace/svg/trace-pool.ts";
 import { paidTest } from "../../support/fixtures.ts";
 import { usdcOf } from "../../support/hedera-payments.ts";
 import { balanceOf, call, proveLedger, seedMarket, startMarketplace, until } from "../../support/marketplace.ts";
@@ -403,6 +404,19 @@ describe("what is drawn without a model", () => {
       const free = await post(`${marketplace.url}/api/x402/${product}`, { body: { prompt: "A fox" } });
       expect(free).toMatchObject({ status: 200, body: { stand_in: true, cost_usd: 0, svg: expect.any(String) } });
     }
+    // All that is drawn for nothing shares the places of one party, with a key or without.
+    const { tracers } = marketplace.context;
+    const places = [];
+    for (let isFull = false; !isFull; ) {
+      try {
+        places.push(tracers.reserve(freeParty));
+      } catch {
+        isFull = true;
+      }
+    }
+    expect(await generate({})).toMatchObject({ status: 429, body: { error: expect.stringContaining("cost nothing") } });
+    for (const place of places) place.leave();
+
     const proof = await payQuote(paid, "hedera", quoted);
     const unpaid = await post(url, { body: { prompt: "A fox" }, proof });
     expect(unpaid).toMatchObject({ status: 200, body: { stand_in: true } });

@@ -99,6 +99,19 @@ describe("the drawing queue", () => {
     expect(began.filter((one) => one !== "drawn")).toEqual(["first", "buyer", "another"]);
   });
 
+  test("jobs with places of their own do not count against their party where others give way to it", async () => {
+    const { queue, hand, endAll } = bench({ waitingMax: 3 });
+    hand("first");
+    const places = [1, 2].map(() => queue.reserve("buyer"));
+    const drawn = places.map((place) => place.run(never(), async () => {}));
+    const flood = [1, 2, 3].map(() => hand("flood"));
+    const own = hand("buyer");
+    await expect(flood[2]).rejects.toThrow(NoRoomError);
+    await endAll();
+    await Promise.all([...drawn, own]);
+    for (const place of places) place.leave();
+  });
+
   test("a party has so many jobs and no more, and is told when to come back", async () => {
     const { queue, hand, end, endAll } = bench({ partyMax: 3 });
     for (let i = 0; i < 3; i++) hand("flood");
