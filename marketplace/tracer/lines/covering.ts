@@ -2,7 +2,7 @@ import { lengthOf } from "../curves/length.ts";
 import { coverArea, nearCoveredEnds } from "./cover.ts";
 import { edgesOf } from "./edges.ts";
 import { capsOf, type Laid, movedBy } from "./moved-strokes.ts";
-import { roughMin } from "./paths.ts";
+import { roughMin, roughSizeMax } from "./paths.ts";
 import type { Measured } from "./profile.ts";
 import type { Work } from "./refine.ts";
 import type { FoundStroke } from "./strokes-of.ts";
@@ -31,7 +31,7 @@ export function covering(
   const laid = asMeasured ? capsOf(found).map(lay) : [];
   const measured = bestOf(laid);
   const isNear = measured !== null && measured.miss <= closeMax;
-  const isFar = places.length > largeMin && laid.every(({ cover }) => (cover?.miss ?? 1) > farMissMin);
+  const isFar = places.length > roughSizeMax && laid.every(({ cover }) => (cover?.miss ?? 1) > farMissMin);
   if (isNear || isFar || found[0].width < roughMin || isThick(places, found, picture)) return measured;
   if (work.failures >= failuresMax) return measured;
   const isEnd = nearCoveredEnds(found);
@@ -52,7 +52,6 @@ const failuresMax = 5;
 /** Edges that are off by no more are as near as they can be. */
 const closeMax = 0.06;
 /** What is large and off by so much has more than a few bends that could not be measured. */
-const largeMin = 5_000;
 const farMissMin = 0.15;
 /** By how much less the edges must be off for strokes to be moved. */
 const betterMin = 0.8;

@@ -25,9 +25,13 @@ interface Arrival {
   readonly line: StraightLine | null;
 }
 
-/** The strokes of a graph: at each node those that go on straight are one; null where they are clearly not of even width. */
-export function pathsOf(graph: Graph, picture: Measured): Path[] | null {
-  if (graph.width < roughMin && hasStub(graph, picture.stride)) return null;
+/**
+ * The strokes of a graph of an area of `size` pixels: at each node those that go on straight are one; null where they are clearly not of
+ * even width, or cannot all be measured and are not to be moved.
+ */
+export function pathsOf(graph: Graph, picture: Measured, size: number): Path[] | null {
+  const mayBeMoved = graph.width >= roughMin && size <= roughSizeMax;
+  if (!mayBeMoved && hasStub(graph, picture.stride)) return null;
   if (graph.branches.some((branch) => isClearlyUneven(branch, graph.width, picture))) return null;
   const samples = graph.branches.map((branch) => clean(branch, graph, picture));
   const arrivals: Arrival[][] = graph.nodes.map(() => []);
@@ -55,11 +59,13 @@ export function pathsOf(graph: Graph, picture: Measured): Path[] | null {
   graph.branches.forEach((_, branch) => {
     if (!used.has(branch)) follow(branch, 0);
   });
-  return graph.width < roughMin && !paths.every(({ isEven }) => isEven) ? null : paths;
+  return mayBeMoved || paths.every(({ isEven }) => isEven) ? paths : null;
 }
 
 /** What thinner lines seem to be, where these cannot be measured, are blends with other things, px. */
 export const roughMin = 2.5;
+/** In larger areas few pixels are near bends: where strokes cannot be measured it is made of none. */
+export const roughSizeMax = 5_000;
 
 /** Whether a branch is too short to be measured and goes on as no other: then it is a stroke of no known width. */
 function hasStub({ branches, nodes, width }: Graph, stride: number): boolean {

@@ -42,7 +42,7 @@ export function strokesOf(pixels: Int32Array, on: Uint8Array, picture: Measured,
   for (const q of pixels) on[q] = 1;
   const graph = graphOf(pixels, on, picture.stride, widest);
   if (!graph || graph.branches.length > branchesMax) return null;
-  const paths = pathsOf(graph, picture);
+  const paths = pathsOf(graph, picture, pixels.length);
   if (!paths || paths.length === 0 || paths.length > pathsMax) return null;
   const free = paths.map((path) => (path.closed ? [] : [freeEnd(path, 0, picture), freeEnd(path, 1, picture)]));
   if (free.flat().some((end) => end && !end.abuts && !end.tip)) return null;
