@@ -14,6 +14,7 @@ import { limitConnections } from "./connection-limits.ts";
 import { ApiError } from "./errors.ts";
 import { type HttpLimits, usualHttpLimits } from "./http-limits.ts";
 import { Leaving } from "./leaving.ts";
+import { closeWithoutReading } from "./lingering-close.ts";
 import type { Log } from "./log.ts";
 import { Pipelining } from "./pipelining.ts";
 import { isDatabaseAway } from "./postgres.ts";
@@ -186,8 +187,7 @@ function isLargelyUnread({ complete, headers }: IncomingMessage): boolean {
 }
 
 /**
- * Has the connection end with this answer, instead of the rest of the body being read to be thrown away. It is left open
- * a moment without being read: closing it with bytes unread is a reset, which can overtake the answer.
+ * Has the connection end with this answer, instead of the rest of the body being read to be thrown away.
  */
 function closeUnread(request: IncomingMessage, response: ServerResponse): void {
   response.setHeader("connection", "close");
@@ -195,18 +195,11 @@ function closeUnread(request: IncomingMessage, response: ServerResponse): void {
   request.push = () => false;
   // A body that no handler began to read is read by Node after the answer.
   request.read(0);
-  const { socket } = request;
-  socket.pause();
-  socket.destroySoon = () => {
-    socket.end();
-    setTimeout(() => socket.destroy(), lingerMs).unref();
-  };
+  closeWithoutReading(request.socket);
 }
 
 /** After what is away for a moment, where the error does not say more. */
 const retryUsuallySeconds = 5;
-/** As nginx waits (`lingering_timeout`): a client that is busy, or far away, reads the answer first. */
-const lingerMs = 5_000;
 
 /**
  * The application's requests and responses, of their kind from the start. Express makes them so by changing the prototype

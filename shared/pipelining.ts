@@ -1,5 +1,6 @@
-import type { Server, ServerResponse } from "node:http";
+import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
+import { closeWithoutReading } from "./lingering-close.ts";
 
 /** Requests of one connection that may wait for their answers. No browser or proxy in use sends more than one. */
 const pipelinedMax = 8;
@@ -12,7 +13,8 @@ export interface Exchange {
 
 /**
  * Begins the requests of each connection one after another, the next when the answer to the one before has been sent: a
- * client that asks without reading has one answer made for it. One that asks without end loses its connection.
+ * client that asks without reading has one answer made for it. To one that asks without end, the requests that were taken
+ * are answered, and then its connection is closed.
  */
 export class Pipelining {
   readonly #exchanges = new Map<Socket, Exchange[]>();
@@ -42,8 +44,12 @@ export class Pipelining {
   take(response: ServerResponse, begin: () => void): void {
     const { socket } = response.req;
     const exchanges = this.#exchanges.get(socket);
-    if (!exchanges || socket.destroyed || exchanges.length >= pipelinedMax) {
-      cutOff(socket);
+    if (!exchanges || socket.destroyed) return;
+    const last = exchanges[pipelinedMax - 1];
+    if (last) {
+      last.response.setHeader("connection", "close");
+      closeWithoutReading(socket);
+      stopParsing(socket);
       return;
     }
     exchanges.push({ response, begin });
@@ -59,13 +65,16 @@ export class Pipelining {
 }
 
 /**
- * Ends a connection together with the parsing of what was read of it. Node would go on to make a request and a response of
- * each that is in there, thousands in one turn of the event loop; it offers no public way to have it stop.
+ * Ends the parsing of what was read of a connection. Node would go on to make a request and a response of each that is in
+ * there, thousands in one turn of the event loop; it offers no public way to have it stop.
  */
-function cutOff(socket: Socket & { parser?: { onIncoming: () => number } | null }): void {
-  if (socket.parser) socket.parser.onIncoming = () => parseError;
-  socket.destroy();
+function stopParsing({ parser }: Socket & { parser?: { onIncoming: (request: IncomingMessage) => number } | null }) {
+  if (!parser) return;
+  parser.onIncoming = (request) => {
+    Object.assign(request, { upgrade: false });
+    return upgrade;
+  };
 }
 
-/** What is neither "a body follows" (0), "none follows" (1) nor "an upgrade" (2) ends the parsing. */
-const parseError = -1;
+/** What Node's parser takes as: what follows is of another protocol. It leaves the rest alone. */
+const upgrade = 2;
