@@ -2,7 +2,7 @@ import { setImmediate } from "node:timers/promises";
 import { proto } from "@hiero-ledger/proto";
 import { keccak_256 } from "@noble/hashes/sha3.js";
 import secp256k1 from "secp256k1";
-import sodium from "sodium-native";
+import { verifyEd25519 } from "../../../shared/hedera/ed25519.ts";
 import type { SignaturePair, SignedBody } from "./payload.ts";
 
 /** Who may sign for an account: one key, or so many of several. What cannot sign here (a contract) signs nothing. */
@@ -83,7 +83,7 @@ async function collect(key: Key, signed: Signed): Promise<readonly Signature[] |
     case "ed25519": {
       const signature = pairFor(key.raw, signed.body.signatures)?.ed25519;
       if (signature?.length !== 64 || !mayVerify(signed)) return undefined;
-      if (!sodium.crypto_sign_verify_detached(signature, signed.body.bytes, key.raw)) return undefined;
+      if (!verifyEd25519(signature, signed.body.bytes, key.raw)) return undefined;
       return [{ kind: "ed25519", key: key.raw, signature }];
     }
     case "ecdsa": {

@@ -1,5 +1,5 @@
-import { createPrivateKey, createPublicKey, type KeyObject, sign } from "node:crypto";
 import { keccak_256 } from "@noble/hashes/sha3.js";
+import { ed25519KeyPair, signEd25519 } from "../../../shared/hedera/ed25519.ts";
 import { localKey } from "../../signing/local-key.ts";
 import type { SigningKey } from "../../signing/signing-key.ts";
 import type { Signature } from "./keys.ts";
@@ -23,23 +23,23 @@ export function readSigner(text: string): Signer {
   const [, kind = "", hex = ""] = /^(?:(ed25519|ecdsa):)?(?:0x)?([0-9a-fA-F]+)$/.exec(text) ?? [];
   const bytes = Buffer.from(hex, "hex");
   if (hex.length % 2 === 0 && bytes.length > 0) {
-    if (bytes.length === 32 && kind === "ed25519") return ed25519Signer(Buffer.concat([ed25519Prefix, bytes]));
+    if (bytes.length === 32 && kind === "ed25519") return ed25519Signer(bytes);
     if (bytes.length === 32 && kind === "ecdsa") return ecdsaSigner(localKey(bytes));
     if (bytes.length === 32) throw new Error("raw hex fits two kinds of key: write ed25519:<hex> or ecdsa:<hex>");
-    if (startsWith(bytes, ed25519Prefix, 48) && kind !== "ecdsa") return ed25519Signer(bytes);
+    if (startsWith(bytes, ed25519Prefix, 48) && kind !== "ecdsa") return ed25519Signer(bytes.subarray(16));
     if (startsWith(bytes, ecdsaPrefix, 50) && kind !== "ed25519") return ecdsaSigner(localKey(bytes.subarray(18)));
     if (startsWith(bytes, ecdsaSec1Prefix) && kind !== "ed25519") return ecdsaSigner(localKey(bytes.subarray(7, 39)));
   }
   throw new Error("the private key is neither ed25519:<hex>, ecdsa:<hex> nor DER hex of one of them");
 }
 
-function ed25519Signer(der: Buffer): Signer {
-  const key = createPrivateKey({ key: der, format: "der", type: "pkcs8" });
-  const publicKey = rawPublicKey(key);
+function ed25519Signer(seed: Buffer): Signer {
+  const keys = ed25519KeyPair(seed);
+  const { publicKey } = keys;
   return {
     kind: "ed25519",
     publicKey: async () => publicKey,
-    sign: async (bodyBytes) => ({ kind: "ed25519", key: publicKey, signature: sign(null, bodyBytes, key) }),
+    sign: async (bodyBytes) => ({ kind: "ed25519", key: publicKey, signature: signEd25519(bodyBytes, keys) }),
     isThere: true,
     lookAgain: async () => {},
   };
@@ -58,10 +58,6 @@ export function ecdsaSigner(key: SigningKey): Signer {
     },
     lookAgain: () => key.lookAgain(),
   };
-}
-
-function rawPublicKey(key: KeyObject): Buffer {
-  return createPublicKey(key).export({ format: "der", type: "spki" }).subarray(-32);
 }
 
 const startsWith = (bytes: Buffer, prefix: Buffer, length?: number) =>

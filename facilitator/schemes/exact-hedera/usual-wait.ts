@@ -20,7 +20,7 @@ export class UsualWait {
     if (acceptedAtMs < this.#changedAtMs) return;
     // At most twice as long: one payment that took long says little of the next.
     const longer = Math.min((tookMs - this.#ms) * 0.2, this.#ms);
-    const ms = asked === "first" ? this.#ms * 0.95 : this.#ms + longer;
+    const ms = asked === "first" ? this.#ms * 0.96 : this.#ms + longer;
     this.#ms = Math.min(Math.max(ms, leastMs), mostMs);
     this.#changedAtMs = Date.now();
   }

@@ -1,4 +1,3 @@
-import { createPublicKey, type KeyObject } from "node:crypto";
 import { proto } from "@hiero-ledger/proto";
 import { keccak_256 } from "@noble/hashes/sha3.js";
 import secp256k1 from "secp256k1";
@@ -7,19 +6,17 @@ import secp256k1 from "secp256k1";
 export type Key = { encoded: Buffer } & KeyRule;
 
 export type KeyRule =
-  | { kind: "ed25519"; raw: Buffer; hex: string; object: KeyObject }
-  | { kind: "ecdsa"; raw: Buffer; hex: string }
+  | { kind: "ed25519" | "ecdsa"; raw: Buffer; hex: string }
   | { kind: "list"; threshold: number; keys: Key[] };
 
 /** Undefined when the key is empty, malformed, or of a kind nothing can sign with here (contracts, RSA). */
 export function keyFromProto(key: proto.IKey | null | undefined, depth = 0): Key | undefined {
   if (!key || depth > keyDepthMax) return undefined;
   const encoded = Buffer.from(proto.Key.encode(key).finish());
-  if (key.ed25519?.length === 32) return { encoded, ...ed25519Rule(Buffer.from(key.ed25519)) };
+  if (key.ed25519?.length === 32) return { encoded, ...single("ed25519", key.ed25519) };
   const ecdsa = key.ECDSASecp256k1;
   if (ecdsa?.length === 33 && secp256k1.publicKeyVerify(ecdsa)) {
-    const raw = Buffer.from(ecdsa);
-    return { encoded, kind: "ecdsa", raw, hex: raw.toString("hex") };
+    return { encoded, ...single("ecdsa", ecdsa) };
   }
   const list = key.thresholdKey?.keys ?? key.keyList;
   if (!list?.keys?.length) return undefined;
@@ -50,12 +47,9 @@ export function verifyEcdsa(signature: Uint8Array, digest: Uint8Array, publicKey
   }
 }
 
-const ed25519Rule = (raw: Buffer): KeyRule => ({
-  kind: "ed25519",
-  raw,
-  hex: raw.toString("hex"),
-  object: createPublicKey({ key: Buffer.concat([ed25519SpkiPrefix, raw]), format: "der", type: "spki" }),
-});
+function single(kind: "ed25519" | "ecdsa", bytes: Uint8Array): KeyRule {
+  const raw = Buffer.from(bytes);
+  return { kind, raw, hex: raw.toString("hex") };
+}
 
-const ed25519SpkiPrefix = Buffer.from("302a300506032b6570032100", "hex");
 const keyDepthMax = 15;

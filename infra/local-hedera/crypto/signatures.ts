@@ -1,6 +1,6 @@
-import { verify } from "node:crypto";
 import type { proto } from "@hiero-ledger/proto";
 import { keccak_256 } from "@noble/hashes/sha3.js";
+import { verifyEd25519 } from "../../../shared/hedera/ed25519.ts";
 import { evmAddressOf, type Key, verifyEcdsa } from "./keys.ts";
 
 /** The signatures one transaction carries, each verified at most once and only when some key asks for it. */
@@ -53,7 +53,7 @@ export class Signatures {
   #verify(key: Exclude<Key, { kind: "list" }>): boolean {
     const pair = this.#pairs.find(({ pubKeyPrefix }) => beginsWith(key.raw, pubKeyPrefix ?? noBytes));
     if (key.kind === "ed25519") {
-      return pair?.ed25519?.length === 64 && verify(null, this.#bodyBytes, key.object, pair.ed25519);
+      return verifyEd25519(pair?.ed25519 ?? noBytes, this.#bodyBytes, key.raw);
     }
     const signature = pair?.ECDSASecp256k1;
     return signature?.length === 64 && verifyEcdsa(signature, this.#bodyDigest(), key.raw);
