@@ -14,6 +14,7 @@ async function documents(): Promise<string[]> {
     "SECURITY.md",
     "client/README.md",
     "marketplace/connectors/README.md",
+    "marketplace/payments/README.md",
     "marketplace/tracer/README.md",
   ];
   return [...inDocs, ...elsewhere].filter((name) => name.endsWith(".md"));
@@ -35,6 +36,15 @@ test.each(await documents())("%s names only files and links that are there", asy
     (path) => !isPattern(path) && !made.includes(path) && !existsSync(join(project, path)),
   );
   expect(missing).toEqual([]);
+});
+
+test("marketplace/payments/README.md names each file of its folder, by itself or with its folder, and no other", async () => {
+  const folder = join(project, "marketplace/payments");
+  const text = await readFile(join(folder, "README.md"), "utf8");
+  const named = new Set([...text.matchAll(/`([\w-]+\/|(?:[\w-]+\/)?[\w-]+\.ts)`/g)].map(([, path]) => path as string));
+  const files = (await readdir(folder, { recursive: true })).filter((file) => file.endsWith(".ts"));
+  expect(files.filter((file) => !named.has(file) && !named.has(`${dirname(file)}/`))).toEqual([]);
+  expect([...named].filter((path) => !existsSync(join(folder, path)))).toEqual([]);
 });
 
 test("README.md's tree names every folder of the services and of what they share", async () => {
