@@ -21,11 +21,18 @@ interface Known {
   readonly isPiece: (area: number) => boolean;
 }
 
+export interface Sizes {
+  /** px. */
+  readonly widest: number;
+  /** As `longMin`. */
+  readonly shortest?: number;
+}
+
 /** Areas of one opaque colour that are long for what they cover, in the order in which they begin. */
 export function thinAreas(
   { map, opaque, sloped, empty, background, paints }: Areas,
   measures: Measures,
-  widest: number,
+  { widest, shortest = longMin }: Sizes,
   { isText, isPiece }: Known,
 ): Candidate[] {
   const { sides, least, most } = measures;
@@ -33,7 +40,7 @@ export function thinAreas(
   const found: number[] = [];
   for (let a = 0; a < count; a++) {
     if (opaque[a] === 0 || sloped[a] === 1 || empty[a] === 1 || background?.areas[a] === 1) continue;
-    if (sides[a] ** 2 < longMin * sizes[a] || 2 * sizes[a] > widest * sides[a]) continue;
+    if (sides[a] ** 2 < shortest * sizes[a] || 2 * sizes[a] > widest * sides[a]) continue;
     const [wide, high] = [most[a * 2] - least[a * 2] + 1, most[a * 2 + 1] - least[a * 2 + 1] + 1];
     if (Math.max(wide, high) < lengthMin) continue;
     // A wide bar is a rectangle.
@@ -83,6 +90,8 @@ const narrowMax = 3;
 const barMax = 8;
 /** How long an area is: its sides, squared, by its pixels; 16 for a square, 21 for a disc, 36 for a bar of one to seven. */
 const longMin = 25;
+/** Of areas that are strokes where others of their width and paint are. */
+export const shortMin = 18;
 /** Shorter ones are letters, px. */
 const lengthMin = 16;
 /** With more of them than this it is no drawing of lines. */

@@ -48,7 +48,7 @@ export function covering(
 }
 
 /** A picture in which so many areas in a row came to nothing is no drawing of lines. */
-const failuresMax = 5;
+const failuresMax = 12;
 /** Edges that are off by no more are as near as they can be. */
 const closeMax = 0.06;
 /** What is large and off by so much has more than a few bends that could not be measured. */

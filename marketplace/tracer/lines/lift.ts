@@ -2,6 +2,7 @@ import type { Colour } from "../drawing.ts";
 import { straight } from "../drawing.ts";
 import type { Areas } from "../regions/areas.ts";
 import { absorb } from "./absorb.ts";
+import { type Sizes, shortMin } from "./candidates.ts";
 import type { OwnStroke } from "./chain-strokes.ts";
 import { findDashes } from "./dashes.ts";
 import { joinStrokes } from "./join-strokes.ts";
@@ -45,11 +46,12 @@ export function liftLines(
   ] as const) {
     const before = found.length;
     if (widest === thinMax ? !thinAgain : state.areas.map.count > wideCountMax) continue;
-    if (!liftAll(state, widest, kind, found)) return null;
+    if (!liftAll(state, { widest }, kind, found)) return null;
     // What one pass takes away may leave strokes whole for the next.
     if (found.length === before && widest === thinMax) thinAgain = false;
     if (found.length > before && !state.settle()) return null;
   }
+  if (!liftAsWide(state, found)) return null;
   const dashed = liftDashes(state, found.length);
   if (found.length + dashed.length === 0 || (dashed.length > 0 && !state.settle())) return null;
   const { at } = state;
@@ -59,6 +61,20 @@ export function liftLines(
   if (absorb(state, strokes, pixels) && !state.settle()) return null;
   return { areas: state.areas, pixels: state.pixels, runOf: state.runOf, lines: { strokes, at, near: state.near } };
 }
+
+/** What is as wide as a stroke that was found may be short, or made of many. */
+function liftAsWide(state: State, found: OwnStroke[]): boolean {
+  const widths = found.map(({ width }) => width);
+  if (widths.length === 0) return true;
+  const before = found.length;
+  const isAsWide = ({ width }: FoundStroke) => widths.some((other) => Math.abs(width - other) <= asWideMax * other);
+  const areAsWide = (strokes: readonly FoundStroke[]) => strokes.every(isAsWide);
+  if (!liftAll(state, { widest: Math.max(...widths) + 1, shortest: shortMin }, areAsWide, found)) return false;
+  return found.length === before || state.settle();
+}
+
+/** By how much of its width a stroke may be wider or narrower than others. */
+const asWideMax = 0.08;
 
 function liftDashes(state: State, first: number): LiftedStroke[] {
   const { areas, pixels } = state;
@@ -81,14 +97,14 @@ function liftDashes(state: State, first: number): LiftedStroke[] {
  */
 function liftAll(
   state: State,
-  widest: number,
+  sizes: Sizes,
   areWanted: (strokes: readonly FoundStroke[]) => boolean,
   found: OwnStroke[],
 ): boolean {
   const { map, tones } = state.areas;
-  const candidates = state.candidates(widest);
+  const candidates = state.candidates(sizes);
   if (candidates.length === 0) return true;
-  const look = looker(state, widest, areWanted);
+  const look = looker(state, sizes.widest, areWanted);
   const main = candidates.reduce((most, other) => (other.places.length > most.places.length ? other : most));
   const all = candidates.reduce((sum, { places }) => sum + places.length, 0);
   if (found.length === 0 && all < linesShareMin * map.width * map.height) return false;
@@ -114,4 +130,4 @@ const mainShare = 0.4;
 /** A drawing of lines has at least this share of its pixels in thin areas. */
 const linesShareMin = 0.002;
 /** Wide strokes are looked for beside thin ones only, in pictures of few areas. */
-const wideCountMax = 60;
+const wideCountMax = 300;

@@ -7,7 +7,7 @@ import { thickParts } from "./thick-parts.ts";
 /** Gives pieces of thin lines that are of a lighter tone to these lines. */
 export function joinTones(state: State): void {
   const { areas } = state;
-  const drawnAs = evenTones(areas, state.candidates(thinMax), narrowAreas(areas, state.measured));
+  const drawnAs = evenTones(areas, state.candidates({ widest: thinMax }), narrowAreas(areas, state.measured));
   if (!drawnAs) return;
   state.regroup(areas.map.flat.map((area) => drawnAs[area]));
 }
@@ -20,7 +20,7 @@ export function setThickApart(state: State): void {
   const labels = map.flat.slice();
   const split: Int32Array[] = [];
   const pixelOf = (q: number) => (Math.floor(q / map.stride) - 1) * map.width + (q % map.stride) - 1;
-  for (const candidate of state.candidates(thinMax)) {
+  for (const candidate of state.candidates({ widest: thinMax })) {
     const { area, places } = candidate;
     const thick = thickParts(places, map, thinMax);
     if (!thick || look(candidate)) continue;

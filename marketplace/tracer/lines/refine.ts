@@ -1,6 +1,7 @@
 import { lengthOf } from "../curves/length.ts";
 import { solve } from "../regions/least-squares.ts";
 import type { EdgePixel } from "./edges.ts";
+import { type Slope, slopesOf } from "./point-slopes.ts";
 import { pointsAlong } from "./points-along.ts";
 import { numbersOf, withNumbers } from "./shape-numbers.ts";
 import type { Place } from "./straight-line.ts";
@@ -31,11 +32,24 @@ export function refined(
       place.ask(systems);
     }
     if (smoothness > 0) for (const [i, system] of systems.entries()) system.smooth(moved[i].stroke, smoothness);
-    const steps = systems.map((system) => system.step());
+    const steps = withOneWidth(
+      moved,
+      systems.map((system) => system.step()),
+    );
     moved = moved.map((stroke, i) => stroke.by(steps[i]));
     if (steps.every((step) => step.every((value) => Math.abs(value) < stepMin))) break;
   }
   return moved.map((stroke) => stroke.found());
+}
+
+/** Steps after which all strokes are as wide as they are on the average. */
+function withOneWidth(strokes: readonly Movable[], steps: readonly number[][]): number[][] {
+  const total = strokes.reduce((sum, { xs }) => sum + xs.length, 0);
+  const width = strokes.reduce(
+    (sum, { xs, width }, i) => sum + (xs.length / total) * (width + steps[i][steps[i].length - 1]),
+    0,
+  );
+  return steps.map((step, i) => step.with(-1, width - strokes[i].width));
 }
 
 const roundsMax = 8;
@@ -58,6 +72,8 @@ class Movable {
   readonly ys: Float64Array;
   readonly width: number;
   readonly stroke: FoundStroke;
+  /** Between two of its points, at most. */
+  readonly longest: number;
   private readonly points: readonly Place[];
   private readonly counts: number[];
 
@@ -68,21 +84,14 @@ class Movable {
     this.points = pointsAlong(stroke.shape, apart, counts);
     this.xs = Float64Array.from(this.points, ({ x }) => x);
     this.ys = Float64Array.from(this.points, ({ y }) => y);
+    this.longest = this.points.reduce((most, { x, y }, i) => {
+      const next = this.points[i + 1] ?? this.points[stroke.closed ? 0 : i];
+      return Math.max(most, lengthOf(next.x - x, next.y - y));
+    }, 0);
   }
 
-  /** How each point moves with each of the shape's numbers: two numbers a point. */
-  slopes(): Float64Array[] {
-    const { shape } = this.stroke;
-    const numbers = numbersOf(shape);
-    return numbers.map((value, k) => {
-      const shifted = pointsAlong(withNumbers(shape, numbers.with(k, value + small)), apart, this.counts);
-      const slope = new Float64Array(shifted.length * 2);
-      for (let i = 0; i < shifted.length; i++) {
-        slope[i * 2] = (shifted[i].x - this.xs[i]) / small;
-        slope[i * 2 + 1] = (shifted[i].y - this.ys[i]) / small;
-      }
-      return slope;
-    });
+  slopes(): Slope[] {
+    return slopesOf(this.stroke.shape, this.points, this.counts);
   }
 
   /** Where the last of the steps is that of the width. */
@@ -102,11 +111,10 @@ class Movable {
 
 /** Between points along a stroke, px. */
 const apart = 1.2;
-const small = 0.05;
 
 /** What the pixels near one stroke say of its numbers: sums of the equations that they make. */
 class System {
-  private readonly slopes: readonly Float64Array[];
+  private readonly slopes: readonly Slope[];
   private readonly normal: Float64Array;
   private readonly right: Float64Array;
   private readonly row: Float64Array;
@@ -125,10 +133,11 @@ class System {
   add(off: number, weight: number, { from, to, share, ux, uy }: Nearest): void {
     const { row, slopes } = this;
     for (let k = 0; k < slopes.length; k++) {
-      const slope = slopes[k];
-      const x = slope[from * 2] * (1 - share) + slope[to * 2] * share;
-      const y = slope[from * 2 + 1] * (1 - share) + slope[to * 2 + 1] * share;
-      row[k] = x * ux + y * uy;
+      const { first, xs, ys } = slopes[k];
+      const [a, b] = [from - first, to - first];
+      row[k] = 0;
+      if (a >= 0 && a < xs.length) row[k] += (xs[a] * ux + ys[a] * uy) * (1 - share);
+      if (b >= 0 && b < xs.length) row[k] += (xs[b] * ux + ys[b] * uy) * share;
     }
     row[slopes.length] = 0.5;
     this.addRow(off, weight);
@@ -201,18 +210,30 @@ class Nearest {
   }
 
   /** Takes the nearest place of a stretch of a stroke, if it is nearer to its edge than `least`; how near that is. */
-  private seek({ xs, ys, width }: Movable, stroke: number, first: number, last: number, least: number): number {
+  private seek(
+    { xs, ys, width, longest }: Movable,
+    stroke: number,
+    first: number,
+    last: number,
+    least: number,
+  ): number {
     const { x, y } = this.edge;
-    let squared = (least + width / 2) ** 2;
+    let reach = least + width / 2;
     let found = false;
     for (let i = first; i < last; i++) {
       const next = i + 1 === xs.length ? 0 : i + 1;
       const [px, py] = [x - xs[i], y - ys[i]];
+      // From here no point of the next pieces can be near enough.
+      const pieces = Math.floor((Math.sqrt(px * px + py * py) - reach) / longest);
+      if (pieces > 0) {
+        i += pieces - 1;
+        continue;
+      }
       const [dx, dy] = [xs[next] - xs[i], ys[next] - ys[i]];
       const t = Math.max(0, Math.min(1, (px * dx + py * dy) / (dx * dx + dy * dy || 1)));
       const off = (px - dx * t) ** 2 + (py - dy * t) ** 2;
-      if (off >= squared) continue;
-      squared = off;
+      if (off >= reach * reach) continue;
+      reach = Math.sqrt(off);
       found = true;
       this.from = i;
       this.to = next;
@@ -220,7 +241,7 @@ class Nearest {
     }
     if (!found) return least;
     this.stroke = stroke;
-    return Math.sqrt(squared) - width / 2;
+    return reach - width / 2;
   }
 
   private place({ xs, ys, width, stroke: { closed, cap } }: Movable): void {

@@ -30,7 +30,7 @@ export function withNumbers(shape: Shape, numbers: readonly number[]): Shape {
 }
 
 /** With the point of each arc half way along it. */
-function withMiddles(outline: Outline): Outline {
+export function withMiddles(outline: Outline): Outline {
   const points = [...outline.points];
   let from = { x: outline.x, y: outline.y };
   let at = 0;

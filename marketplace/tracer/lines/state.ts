@@ -1,7 +1,7 @@
 import { carried } from "../objects/text-runs.ts";
 import { type Areas, joinPaints, regrouped } from "../regions/areas.ts";
 import { beneath, markNear, withoutLines } from "./beneath.ts";
-import { type Candidate, thinAreas } from "./candidates.ts";
+import { type Candidate, type Sizes, thinAreas } from "./candidates.ts";
 import { type Measures, measureAreas } from "./measure.ts";
 import type { Work } from "./refine.ts";
 
@@ -37,8 +37,8 @@ export class State {
   }
 
   /** Areas that may be strokes, but for those of texts. */
-  candidates(widest: number): Candidate[] {
-    return thinAreas(this.areas, this.measured, widest, {
+  candidates(sizes: Sizes): Candidate[] {
+    return thinAreas(this.areas, this.measured, sizes, {
       isText: (area) => this.runOf !== null && this.runOf[area] >= 0,
       isPiece: (area) => this.pieces?.[area] === 1,
     });
@@ -87,4 +87,4 @@ export class State {
   }
 }
 
-const workMax = 1e7;
+const workMax = 6e7;

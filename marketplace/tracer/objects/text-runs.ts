@@ -84,7 +84,7 @@ function isText(line: readonly Letter[]): boolean {
   const across = Math.max(...line.map(({ right }) => right)) - line[0].left;
   if (across < high) return false;
   if (median(line.map(({ thick }) => thick)) > strokeMax * high) return false;
-  if (median(line.slice(1).map(({ left }, i) => left - line[i].right)) > gapUsualMax * high) return false;
+  if (median(line.slice(1).map(({ left }, i) => left - line[i].right)) > gapUsualMax(high) * high) return false;
   if (share(({ bottom }) => Math.abs(bottom - foot) <= lineOff(high)) < onLineShareMin) return false;
   // Bars, dots, stars: letters differ.
   if (share(({ full }) => full > 0.93) > blocksShareMax) return false;
@@ -93,8 +93,9 @@ function isText(line: readonly Letter[]): boolean {
 }
 
 const strokeMax = 0.3;
-/** Widest gap between most letters, in heights. */
-const gapUsualMax = 0.45;
+/** Widest gap between most letters, in heights. Of what is as tall as icons, letters stand closer than these. */
+const gapUsualMax = (high: number) => (high > iconMin ? 0.25 : 0.45);
+const iconMin = 40;
 const onLineShareMin = 0.6;
 const blocksShareMax = 0.5;
 

@@ -188,41 +188,54 @@ const flow: KnownDrawing = {
   ],
 };
 
-const glyph: Look = { stroke: "#1f2937", width: 5, cap: "round" };
 /** Straight lines with corners as round as the line is wide. */
 const bent = (points: readonly number[], look: Look, kind: "polyline" | "polygon" = "polyline") =>
   drawn(withRoundCorners({ kind, points }, look.width!)!, look);
 
-/** Icons at the size of a toolbar's: bends as wide as their lines, short stretches, strokes that meet. */
-const glyphs: KnownDrawing = {
-  width: 400,
-  height: 200,
-  elements: [
-    ...[
-      [20, 42, 20, 20, 42, 20],
-      [58, 20, 80, 20, 80, 42],
-      [80, 58, 80, 80, 58, 80],
-      [42, 80, 20, 80, 20, 58],
-    ].map((points) => bent(points, glyph)),
-    line(36, 50, 64, 50, glyph),
-    bent([150, 20, 124, 20, 124, 80, 176, 80, 176, 46], glyph),
-    polyline([150, 20, 150, 46, 176, 46], glyph),
-    line(150, 20, 176, 46, glyph),
-    line(220, 34, 280, 34, glyph),
-    line(220, 64, 280, 64, glyph),
-    line(236, 20, 236, 80, glyph),
-    line(264, 20, 264, 80, glyph),
-    bent([320, 80, 320, 34, 376, 34], glyph),
-    polyline([362, 20, 376, 34, 362, 48], glyph),
-    circle(44, 164, 15, glyph),
-    line(59, 164, 59, 120, glyph),
-    bent([130, 124, 176, 150, 130, 176], glyph, "polygon"),
-    bent([220, 140, 232, 140, 238, 128, 262, 128, 268, 140, 280, 140, 280, 176, 220, 176], glyph, "polygon"),
-    circle(250, 156, 9, glyph),
-    line(348, 124, 348, 136, glyph),
-    rect(324, 136, 48, 40, glyph, 5),
-    line(340, 156, 356, 156, glyph),
-  ],
+/** Eight icons with bends as wide as their lines, short stretches and strokes that meet, so many times as large and at (dx, dy). */
+function glyphsAt(by: number, dx = 0, dy = 0): Element[] {
+  const look: Look = { stroke: "#1f2937", width: 5 * by, cap: "round" };
+  const [atX, atY] = [(x: number) => x * by + dx, (y: number) => y * by + dy];
+  const at = (points: readonly number[]) => points.map((value, i) => (i % 2 === 0 ? atX(value) : atY(value)));
+  const through = (...points: number[]) => polyline(at(points), look);
+  const straight = (x1: number, y1: number, x2: number, y2: number) => line(atX(x1), atY(y1), atX(x2), atY(y2), look);
+  const ring = (x: number, y: number, r: number) => circle(atX(x), atY(y), r * by, look);
+  const round = (...points: number[]) => bent(at(points), look);
+  const closed = (...points: number[]) => bent(at(points), look, "polygon");
+  return [
+    round(20, 42, 20, 20, 42, 20),
+    round(58, 20, 80, 20, 80, 42),
+    round(80, 58, 80, 80, 58, 80),
+    round(42, 80, 20, 80, 20, 58),
+    straight(36, 50, 64, 50),
+    round(150, 20, 124, 20, 124, 80, 176, 80, 176, 46),
+    through(150, 20, 150, 46, 176, 46),
+    straight(150, 20, 176, 46),
+    straight(220, 34, 280, 34),
+    straight(220, 64, 280, 64),
+    straight(236, 20, 236, 80),
+    straight(264, 20, 264, 80),
+    round(320, 80, 320, 34, 376, 34),
+    through(362, 20, 376, 34, 362, 48),
+    ring(44, 164, 15),
+    straight(59, 164, 59, 120),
+    closed(130, 124, 176, 150, 130, 176),
+    closed(220, 140, 232, 140, 238, 128, 262, 128, 268, 140, 280, 140, 280, 176, 220, 176),
+    ring(250, 156, 9),
+    straight(348, 124, 348, 136),
+    rect(atX(324), atY(136), 48 * by, 40 * by, look, 5 * by),
+    straight(340, 156, 356, 156),
+  ];
+}
+
+/** Icons at the size of a toolbar's. */
+const glyphs: KnownDrawing = { width: 400, height: 200, elements: glyphsAt(1) };
+
+/** As many as on a page of a set, with strokes as wide as borders. */
+const sheet: KnownDrawing = {
+  width: 1200,
+  height: 600,
+  elements: range(4).flatMap((i) => glyphsAt(1.5, 600 * (i % 2), 300 * Math.floor(i / 2))),
 };
 
 export const knownDrawings: Readonly<Record<string, KnownDrawing>> = {
@@ -233,4 +246,5 @@ export const knownDrawings: Readonly<Record<string, KnownDrawing>> = {
   series,
   flow,
   glyphs,
+  sheet,
 };

@@ -33,6 +33,30 @@ describe("strokes whose middle cannot be measured everywhere lie where their edg
     expect(strokesOf(elements)).toBe(4);
   });
 
+  test("nor are tall ones that stand as close as wide letters", () => {
+    const icon = (i: number) =>
+      `<path d="M${20 + i * 64} 76V28A8 8 0 0 1 ${28 + i * 64} 20H${60 + i * 64}V${50 + i}" ${round}/>`;
+    const elements = found([0, 1, 2, 3, 4].map(icon).join(""), 360, 96);
+    expect(strokesOf(elements), JSON.stringify(elements)).toBe(5);
+  });
+
+  test("a page of icons in wide lines is strokes, however many there are", () => {
+    const icon = (i: number) => {
+      const [x, y] = [20 + (i % 8) * 110, 20 + Math.floor(i / 8) * 110];
+      return `<path transform="translate(${x} ${y})" d="M4 36L40 4L76 36V68A8 8 0 0 1 68 76H12A8 8 0 0 1 4 68z"/>`;
+    };
+    const icons = Array.from({ length: 32 }, (_, i) => icon(i)).join("");
+    const elements = found(`<g ${round.replace("5.33", "8")}>${icons}</g>`, 900, 460);
+    expect(elements).toHaveLength(32);
+    expect(elements.filter(({ stroke }) => stroke && Math.abs(stroke.width - 8) < 0.4)).toHaveLength(32);
+  });
+
+  test("a short line is a stroke where others are as wide", () => {
+    const elements = found(`<path d="M15 80V15H105V80M60 48V61" ${round}/>`);
+    expect(strokesOf(elements), JSON.stringify(elements)).toBe(2);
+    expect(strokesOf(found(`<path d="M60 48V61" ${round}/>`))).toBe(0);
+  });
+
   test("a filled head stays what it is, and its line a line", () => {
     const arrow = `<path d="M14 60L250 44" stroke="#1f2937" stroke-width="3"/><path d="M248 36L272 42.5L249 52z" fill="#1f2937"/>`;
     const elements = found(arrow, 300, 100);
