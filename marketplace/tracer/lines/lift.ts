@@ -107,7 +107,7 @@ function liftAll(
   const look = looker(state, sizes.widest, areWanted);
   const main = candidates.reduce((most, other) => (other.places.length > most.places.length ? other : most));
   const all = candidates.reduce((sum, { places }) => sum + places.length, 0);
-  if (found.length === 0 && all < linesShareMin * map.width * map.height) return false;
+  if (found.length === 0 && all < linesShareMin * map.width * map.height) return isOfWideLines(state);
   const first = look(main);
   const isMain = found.length === 0 && main.places.length > mainShare * all;
   if (isMain && !first && !state.wide.has(nameOf(main.places))) return false;
@@ -123,6 +123,18 @@ function liftAll(
     found.push(...strokes.map((stroke) => ({ ...stroke, colour })));
   }
   return true;
+}
+
+/** Whether most of what lies beside the largest area may be wide strokes. */
+function isOfWideLines(state: State): boolean {
+  const { sizes } = state.areas.map;
+  let [all, largest] = [0, 0];
+  for (const size of sizes) {
+    all += size;
+    largest = Math.max(largest, size);
+  }
+  const wide = state.candidates({ widest: wideMax }).reduce((sum, { places }) => sum + places.length, 0);
+  return 2 * wide > all - largest;
 }
 
 /** In smaller shares of all that is thin an area may be no stroke. */

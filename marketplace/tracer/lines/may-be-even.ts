@@ -37,7 +37,7 @@ const wideMax = 2;
 const evenShareMin = 0.7;
 /** Where strokes may be wide, much else is of about one or two widths. */
 const wideShareMin = 0.85;
-const narrowMax = 10;
+const narrowMax = 24;
 
 /** How many of sorted widths lie in the two ranges, each of about one width, that hold most. */
 function inTwoWindows(widths: Float64Array): number {

@@ -51,6 +51,15 @@ describe("strokes whose middle cannot be measured everywhere lie where their edg
     expect(elements.filter(({ stroke }) => stroke && Math.abs(stroke.width - 8) < 0.4)).toHaveLength(32);
   });
 
+  test("wide lines are strokes, though hardly anything of the picture is thin", () => {
+    const open = "M8 8H136A16 16 0 0 1 152 24V136H8";
+    const wide = [20, 200, 380].map(
+      (x) => `<path transform="translate(${x} 20)" d="${open}" ${round.replace("5.33", "14")}/>`,
+    );
+    const elements = found(`${wide.join("")}<path d="M560 30H585" stroke="#1f2937"/>`, 600, 200);
+    expect(elements.filter(({ stroke }) => stroke && Math.abs(stroke.width - 14) < 0.5)).toHaveLength(3);
+  });
+
   test("a short line is a stroke where others are as wide", () => {
     const elements = found(`<path d="M15 80V15H105V80M60 48V61" ${round}/>`);
     expect(strokesOf(elements), JSON.stringify(elements)).toBe(2);
