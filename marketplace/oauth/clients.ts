@@ -4,7 +4,7 @@ import { type Outbound, OutboundFailedError, OutboundRefusedError } from "../../
 import type { Queryable } from "../../shared/postgres.ts";
 import { admitOrRefuse } from "../admit-or-refuse.ts";
 import { newId } from "../ids.ts";
-import { OAuthRefusal } from "./refusal.ts";
+import { OAuthRefusal } from "./oauth-error.ts";
 
 /** Most clients that registered and that no person allows anything now; the oldest go first. */
 const unallowedMax = 20_000;

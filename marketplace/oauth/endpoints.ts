@@ -14,7 +14,7 @@ import { isSetUp, type OAuthSetUp } from "./client-tokens.ts";
 import { type ClientNeeds, clientMetadata, type OAuthClient, registerClient, registeredDays } from "./clients.ts";
 import { clientKeptDays, exchange, giveBack, grantDays, renewalsAnHour } from "./grants.ts";
 import { type MetadataNeeds, paths, resourceMetadata, scope, serverMetadata, toolServerPath } from "./metadata.ts";
-import { bodyOf, OAuthRefusal } from "./refusal.ts";
+import { bodyOf, OAuthRefusal } from "./oauth-error.ts";
 import { type Asked, beginRequest } from "./requests.ts";
 import {
   clientShape,

@@ -6,7 +6,7 @@ import { createKey, type NewKey } from "../api-keys/create.ts";
 import type { KeyId } from "../ids.ts";
 import { requireKnownClient } from "./clients.ts";
 import { type MetadataNeeds, scope } from "./metadata.ts";
-import { OAuthRefusal } from "./refusal.ts";
+import { OAuthRefusal } from "./oauth-error.ts";
 import { type AccessRequest, type Asked, answerAddress, requireToolServer, textOf } from "./requests.ts";
 
 /** A client's tokens may be stolen: one that calls is good for minutes, the one that renews it for one use. */

@@ -3,7 +3,7 @@ import type { Queryable } from "../../shared/postgres.ts";
 import { newId } from "../ids.ts";
 import { type ClientNeeds, findClient, isRegisteredAt } from "./clients.ts";
 import { type MetadataNeeds, scope, toolServerOf } from "./metadata.ts";
-import { OAuthRefusal } from "./refusal.ts";
+import { OAuthRefusal } from "./oauth-error.ts";
 
 /** From one address, that no person has answered. */
 const openRequestsMax = 100;
