@@ -6,7 +6,7 @@ import type { Log } from "./log.ts";
 import { type Family, Gauge } from "./metrics.ts";
 import { connect, type Database, isDatabaseAway, type PoolOptions } from "./postgres.ts";
 import type { Disposer } from "./process.ts";
-import { checkedReplica, Overdue, type State, stateOf } from "./replica.ts";
+import { checkedReplica, ReadTimeoutError, type State, stateOf } from "./replica.ts";
 
 /** How old what is read may be. */
 const behindMaxMs = 2_000;
@@ -52,7 +52,7 @@ export class Reads {
     } catch (error) {
       const isUnknown = error instanceof ApiError && error.code === "not_found";
       const cause = error instanceof ApiError ? error.cause : error;
-      if (cause instanceof Overdue) throw tooLong(cause);
+      if (cause instanceof ReadTimeoutError) throw tooLong(cause);
       if (error instanceof ApiError && !isUnknown && !(error.code === "unavailable" && cause)) throw error;
       if (isDatabaseAway(cause) && !isPoolFull(cause)) this.#freshAt = 0;
       return work(this.#primary);

@@ -20,9 +20,9 @@ export async function stateOf(db: Queryable): Promise<State> {
   return rows[0]!;
 }
 
-/** What was read took too long. */
-export class Overdue extends Error {
-  override readonly name = "Overdue";
+/** The replica took longer to read than it may. */
+export class ReadTimeoutError extends Error {
+  override readonly name = "ReadTimeoutError";
 }
 
 /**
@@ -40,7 +40,7 @@ export function checkedReplica(replica: Database, forMs: number, check: (state: 
     const client = await replica.connect();
     const ask = client.query.bind(client) as unknown as (...statement: readonly unknown[]) => Promise<QueryResult>;
     const query = (...statement: readonly unknown[]) =>
-      statement[0] === "begin" ? begin(client) : ask(...statement).catch(throwOverdue);
+      statement[0] === "begin" ? begin(client) : ask(...statement).catch(rethrowTimeout);
     return Object.assign(Object.create(client), { query });
   };
   const checked: Database = Object.assign(Object.create(replica), {
@@ -51,9 +51,9 @@ export function checkedReplica(replica: Database, forMs: number, check: (state: 
   return checked;
 }
 
-function throwOverdue(error: Error & { code?: string }): never {
+function rethrowTimeout(error: Error & { code?: string }): never {
   if (error.code === "57014" || error.message.startsWith("Query read timeout")) {
-    throw new Overdue(error.message, { cause: error });
+    throw new ReadTimeoutError(error.message, { cause: error });
   }
   throw error;
 }

@@ -98,7 +98,7 @@ const claimStatement = `
       select coalesce(asked.cannot_pay, claimed.outcome) as outcome from asked left join claimed using (n) order by n`;
 
 /** Ends claims: what was borne is the creator's to pay, the rest is free again. */
-export async function endAll(
+export async function endClaims(
   db: Queryable,
   ended: ReadonlyArray<{ readonly runId: RunId; readonly borne: boolean }>,
 ): Promise<boolean[]> {

@@ -15,7 +15,7 @@ import {
   type CreditPayment,
   claimAll,
   countFailure,
-  endAll,
+  endClaims,
   failuresOf,
   type ModelBudget,
   type ModelBuyer,
@@ -45,7 +45,7 @@ export class ModelFunds {
     const { db, config } = needs;
     this.#needs = needs;
     this.#claim = batched((claims) => claimAll(db, config, claims), { sizeMax: 200, windowMs: 0 });
-    this.#end = batched((ended) => endAll(db, ended), { sizeMax: 200, windowMs: 5 });
+    this.#end = batched((ended) => endClaims(db, ended), { sizeMax: 200, windowMs: 5 });
     this.#budgetOf = batched((agentIds) => readModelBudgets(db, config, agentIds), { sizeMax: 200, windowMs: 0 });
   }
 

@@ -4,7 +4,7 @@ import { type Outbound, OutboundFailedError, OutboundRefusedError } from "../../
 import type { Queryable } from "../../shared/postgres.ts";
 import { admitOrRefuse } from "../admit-or-refuse.ts";
 import { newId } from "../ids.ts";
-import { OAuthRefusal } from "./oauth-error.ts";
+import { OAuthError } from "./oauth-error.ts";
 
 /** Most clients that registered and that no person allows anything now; the oldest go first. */
 const unallowedMax = 20_000;
@@ -81,7 +81,7 @@ export async function findClient({ db, outbound }: ClientNeeds, id: string, from
   throw unknownClient();
 }
 
-/** Throws OAuthRefusal, by which a client knows that it must register anew. */
+/** Throws OAuthError, by which a client knows that it must register anew. */
 export async function requireKnownClient(db: Queryable, id: string): Promise<void> {
   if (isDocumentAddress(id)) return;
   const { rowCount } = await db.query("select from oauth_clients where id = $1 and expires_at > now()", [id]);
@@ -95,8 +95,8 @@ function isDocumentAddress(id: string): boolean {
   return href === id && isPlainHost(hostname);
 }
 
-function unknownClient(): OAuthRefusal {
-  return new OAuthRefusal("invalid_client", "There is no client with that id; register anew.");
+function unknownClient(): OAuthError {
+  return new OAuthError("invalid_client", "There is no client with that id; register anew.");
 }
 
 export interface ClientNeeds {
@@ -126,14 +126,14 @@ async function fetchDocument(
       (kind) => error instanceof kind,
     );
     if (!isTheirs) throw error;
-    throw new OAuthRefusal("invalid_client", "The client's metadata document cannot be read.");
+    throw new OAuthError("invalid_client", "The client's metadata document cannot be read.");
   }
 }
 
 function clientOf(id: string, { client_name = "", redirect_uris }: z.infer<typeof clientMetadata>): OAuthClient {
   const bad = redirect_uris.find((uri) => !isRedirectUri(uri));
   if (bad !== undefined) {
-    throw new OAuthRefusal(
+    throw new OAuthError(
       "invalid_redirect_uri",
       "A redirect address must be https, http of this machine, or of a scheme of the client's own with a dot in it (or an editor's), without a fragment.",
     );

@@ -14,7 +14,7 @@ import { isSetUp, type OAuthSetUp } from "./client-tokens.ts";
 import { type ClientNeeds, clientMetadata, type OAuthClient, registerClient, registeredDays } from "./clients.ts";
 import { clientKeptDays, exchange, giveBack, grantDays, renewalsAnHour } from "./grants.ts";
 import { type MetadataNeeds, paths, resourceMetadata, scope, serverMetadata, toolServerPath } from "./metadata.ts";
-import { bodyOf, OAuthRefusal } from "./oauth-error.ts";
+import { bodyOf, OAuthError } from "./oauth-error.ts";
 import { type Asked, beginRequest } from "./requests.ts";
 import {
   clientShape,
@@ -116,7 +116,7 @@ function readMetadata(body: unknown): z.infer<typeof clientMetadata> {
   try {
     return parse(clientMetadata, body ?? {}, "bad_request");
   } catch (error) {
-    if (error instanceof ApiError) throw new OAuthRefusal("invalid_client_metadata", error.message);
+    if (error instanceof ApiError) throw new OAuthError("invalid_client_metadata", error.message);
     throw error;
   }
 }
@@ -158,7 +158,7 @@ function authorizeEndpoint(needs: Needs): Endpoint {
       try {
         response.redirect(303, `/consent/${await beginRequest(needs, request.query as Asked, addressOf(request))}`);
       } catch (error) {
-        if (error instanceof OAuthRefusal) throw new ApiError("bad_request", error.message);
+        if (error instanceof OAuthError) throw new ApiError("bad_request", error.message);
         throw error;
       }
     }),
@@ -249,7 +249,7 @@ function answerIfSetUp(
     try {
       await answer(request, response);
     } catch (error) {
-      if (!(error instanceof OAuthRefusal)) throw error;
+      if (!(error instanceof OAuthError)) throw error;
       response.status(400).json(bodyOf(error));
     }
   };

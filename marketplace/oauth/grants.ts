@@ -6,7 +6,7 @@ import { createKey, type NewKey } from "../api-keys/create.ts";
 import type { KeyId } from "../ids.ts";
 import { requireKnownClient } from "./clients.ts";
 import { type MetadataNeeds, scope } from "./metadata.ts";
-import { OAuthRefusal } from "./oauth-error.ts";
+import { OAuthError } from "./oauth-error.ts";
 import { type AccessRequest, type Asked, answerAddress, requireToolServer, textOf } from "./requests.ts";
 
 /** A client's tokens may be stolen: one that calls is good for minutes, the one that renews it for one use. */
@@ -30,7 +30,7 @@ interface GrantNeeds extends MetadataNeeds {
  * A person allowed it: the client gets a key of its own, within what they set, in place of those that it had of this account,
  * and a code for its first tokens. The address to go on to.
  */
-export async function allow(needs: GrantNeeds, request: AccessRequest, settings: Settings): Promise<string> {
+export async function allowAccess(needs: GrantNeeds, request: AccessRequest, settings: Settings): Promise<string> {
   const id: KeyId = `key_${request.id.slice(4)}`;
   const { accountId } = settings;
   const code = await inTransaction(needs.db, async (tx) => {
@@ -57,7 +57,7 @@ export async function allow(needs: GrantNeeds, request: AccessRequest, settings:
 type Settings = Omit<NewKey, "id" | "client">;
 
 /** A person refused it. The address to go on to. */
-export async function refuse(needs: GrantNeeds, request: AccessRequest): Promise<string> {
+export async function refuseAccess(needs: GrantNeeds, request: AccessRequest): Promise<string> {
   await needs.db.query("delete from oauth_requests where id = $1", [request.id]);
   return answerAddress(needs, request, { error: "access_denied", error_description: "The person said no." });
 }
@@ -67,7 +67,7 @@ export async function exchange(needs: GrantNeeds, asked: Asked): Promise<Tokens>
   requireToolServer(needs, asked);
   const isCode = asked.grant_type === "authorization_code";
   if (!isCode && asked.grant_type !== "refresh_token") {
-    throw new OAuthRefusal("unsupported_grant_type", "Only authorization_code and refresh_token are taken.");
+    throw new OAuthError("unsupported_grant_type", "Only authorization_code and refresh_token are taken.");
   }
   const secret = await findSecret(
     needs.db,
@@ -75,7 +75,7 @@ export async function exchange(needs: GrantNeeds, asked: Asked): Promise<Tokens>
     textOf(asked, isCode ? "code" : "refresh_token"),
   );
   const client = textOf(asked, "client_id");
-  if (secret?.client === client && secret.used) throw await endAll(needs.db, secret.keyId);
+  if (secret?.client === client && secret.used) throw await revokeStolenKey(needs.db, secret.keyId);
   if (!secret?.isGood || secret.client !== client) {
     // Told that its tokens alone are gone, a client that is forgotten would lead people to a dead end.
     await requireKnownClient(needs.db, client);
@@ -84,10 +84,10 @@ export async function exchange(needs: GrantNeeds, asked: Asked): Promise<Tokens>
   await admitRenewal(needs.db, secret.keyId);
   if (isCode) {
     if (secret.redirectUri !== textOf(asked, "redirect_uri")) {
-      throw new OAuthRefusal("invalid_grant", "The redirect address is not the one that was asked with.");
+      throw new OAuthError("invalid_grant", "The redirect address is not the one that was asked with.");
     }
     const proof = createHash("sha256").update(textOf(asked, "code_verifier")).digest("base64url");
-    if (proof !== secret.challenge) throw new OAuthRefusal("invalid_grant", "The verifier does not fit the challenge.");
+    if (proof !== secret.challenge) throw new OAuthError("invalid_grant", "The verifier does not fit the challenge.");
   }
   const tokens = await inTransaction(needs.db, async (tx) => {
     const { rowCount } = await tx.query(
@@ -104,7 +104,7 @@ export async function exchange(needs: GrantNeeds, asked: Asked): Promise<Tokens>
     const refresh_token = await issue(tx, "refresh", secret.keyId, refreshSeconds);
     return { access_token, token_type: "Bearer" as const, expires_in: accessSeconds, refresh_token, scope };
   });
-  if (!tokens) throw await endAll(needs.db, secret.keyId);
+  if (!tokens) throw await revokeStolenKey(needs.db, secret.keyId);
   return tokens;
 }
 
@@ -136,7 +136,7 @@ export async function giveBack({ db }: GrantNeeds, asked: Asked): Promise<void> 
   const clientId = textOf(asked, "client_id");
   for (const kind of ["access", "refresh"] as const) {
     const secret = await findSecret(db, kind, token);
-    if (secret?.client === clientId) await endAll(db, secret.keyId);
+    if (secret?.client === clientId) await revokeStolenKey(db, secret.keyId);
   }
 }
 
@@ -194,13 +194,13 @@ interface Secret {
 }
 
 /** A second program has it, so it was stolen: everything that was issued with the key ends, and the person sees it revoked. */
-async function endAll(db: Queryable, keyId: KeyId): Promise<OAuthRefusal> {
+async function revokeStolenKey(db: Queryable, keyId: KeyId): Promise<OAuthError> {
   await db.query("update api_keys set revoked_at = now() where id = $1 and revoked_at is null", [keyId]);
   return spent();
 }
 
-function spent(): OAuthRefusal {
-  return new OAuthRefusal("invalid_grant", "It is unknown, at its end, or was used already.");
+function spent(): OAuthError {
+  return new OAuthError("invalid_grant", "It is unknown, at its end, or was used already.");
 }
 
 function digestOf(secret: string): Buffer {

@@ -1,15 +1,15 @@
-/** A refusal as RFC 6749 names it. `message` is for the client's developer. */
-export class OAuthRefusal extends Error {
-  override readonly name = "OAuthRefusal";
-  readonly code: RefusalCode;
+/** An OAuth error (RFC 6749, section 5.2). `message` is for the client's developer. */
+export class OAuthError extends Error {
+  override readonly name = "OAuthError";
+  readonly code: OAuthErrorCode;
 
-  constructor(code: RefusalCode, message: string) {
+  constructor(code: OAuthErrorCode, message: string) {
     super(message);
     this.code = code;
   }
 }
 
-export type RefusalCode =
+export type OAuthErrorCode =
   | "invalid_request"
   | "invalid_client"
   | "invalid_client_metadata"
@@ -21,7 +21,7 @@ export type RefusalCode =
   | "unsupported_response_type"
   | "access_denied";
 
-/** In the form of an OAuth error. */
-export function bodyOf({ code, message }: OAuthRefusal) {
+/** The JSON body of the answer. */
+export function bodyOf({ code, message }: OAuthError) {
   return { error: code, error_description: message };
 }

@@ -3,7 +3,7 @@ import type { Queryable } from "../../shared/postgres.ts";
 import { newId } from "../ids.ts";
 import { type ClientNeeds, findClient, isRegisteredAt } from "./clients.ts";
 import { type MetadataNeeds, scope, toolServerOf } from "./metadata.ts";
-import { OAuthRefusal } from "./oauth-error.ts";
+import { OAuthError } from "./oauth-error.ts";
 
 /** From one address, that no person has answered. */
 const openRequestsMax = 100;
@@ -30,7 +30,7 @@ export async function beginRequest(needs: ClientNeeds & MetadataNeeds, asked: As
   const client = await findClient(needs, textOf(asked, "client_id"), from);
   const redirectUri = textOf(asked, "redirect_uri");
   if (!isRegisteredAt(client, redirectUri)) {
-    throw new OAuthRefusal("invalid_request", "The redirect address is none that the client registered.");
+    throw new OAuthError("invalid_request", "The redirect address is none that the client registered.");
   }
   const challenge = readTerms(needs, asked);
   const state = typeof asked.state === "string" ? asked.state.replaceAll("\0", "") : null;
@@ -48,32 +48,32 @@ export async function beginRequest(needs: ClientNeeds & MetadataNeeds, asked: As
 }
 
 function readTerms(needs: MetadataNeeds, asked: Asked): string {
-  if (asked.response_type !== "code") throw new OAuthRefusal("unsupported_response_type", "Only code is answered.");
+  if (asked.response_type !== "code") throw new OAuthError("unsupported_response_type", "Only code is answered.");
   if (asked.code_challenge_method !== "S256") {
-    throw new OAuthRefusal("invalid_request", "PKCE with code_challenge_method S256 is required.");
+    throw new OAuthError("invalid_request", "PKCE with code_challenge_method S256 is required.");
   }
   const challenge = textOf(asked, "code_challenge");
-  if (!/^[\w-]{43}$/.test(challenge)) throw new OAuthRefusal("invalid_request", '"code_challenge" must be a SHA-256.');
+  if (!/^[\w-]{43}$/.test(challenge)) throw new OAuthError("invalid_request", '"code_challenge" must be a SHA-256.');
   requireToolServer(needs, asked);
   if (typeof asked.state === "string" && asked.state.length > 2_000) {
-    throw new OAuthRefusal("invalid_request", '"state" must be at most 2000 characters long.');
+    throw new OAuthError("invalid_request", '"state" must be at most 2000 characters long.');
   }
   const scopes = typeof asked.scope === "string" ? asked.scope.split(" ").filter(Boolean) : [];
   const foreign = scopes.find((one) => one !== scope && one !== "offline_access");
-  if (foreign !== undefined) throw new OAuthRefusal("invalid_scope", `The only scope is ${scope}.`);
+  if (foreign !== undefined) throw new OAuthError("invalid_scope", `The only scope is ${scope}.`);
   return challenge;
 }
 
 /** A token is for the tool server alone, whether the client names it or not. */
 export function requireToolServer(needs: MetadataNeeds, { resource }: Asked): void {
   if (resource === undefined || resource === toolServerOf(needs)) return;
-  throw new OAuthRefusal("invalid_target", `Tokens are for ${toolServerOf(needs)} alone.`);
+  throw new OAuthError("invalid_target", `Tokens are for ${toolServerOf(needs)} alone.`);
 }
 
 export function textOf(asked: Asked, name: string): string {
   const value = asked[name];
   if (typeof value === "string" && value !== "") return value;
-  throw new OAuthRefusal("invalid_request", `"${name}" is required, once.`);
+  throw new OAuthError("invalid_request", `"${name}" is required, once.`);
 }
 
 /** Undefined for one that was answered or is too old. */
