@@ -1,8 +1,8 @@
 import { promisify } from "node:util";
 import { brotliCompress, constants, gzip } from "node:zlib";
 import type { Request, Response } from "express";
+import { type Encoding, encodingOf } from "./content-encoding.ts";
 import { isTagged, tagOf } from "./etag.ts";
-import { encodingOf } from "./page/assets.ts";
 
 /** A text that is the same for many callers: named by its ETag, and compressed for each encoding, once. */
 export class KeptText {
@@ -33,8 +33,6 @@ export class KeptText {
     return bytes;
   }
 }
-
-type Encoding = "br" | "gzip";
 
 const compressors: Readonly<Record<Encoding, (bytes: Buffer) => Promise<Buffer>>> = {
   br: (bytes) => promisify(brotliCompress)(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 6 } }),

@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 import type { NextFunction, Request, Response } from "express";
+import { encodingOf } from "../content-encoding.ts";
 
 /** Files that pages load. Their names carry the digest of what they hold, so that browsers keep them for good. */
 export interface Assets {
@@ -123,10 +124,4 @@ function encodedFor(request: Request, { bytes, brotli, gzip }: AssetFile): [stri
   if (encoding === "br" && brotli) return ["br", brotli];
   if (encoding === "gzip" && gzip) return ["gzip", gzip];
   return [undefined, bytes];
-}
-
-/** The best encoding that the browser takes; undefined for none. */
-export function encodingOf(request: Request): "br" | "gzip" | undefined {
-  const taken = request.acceptsEncodings("br", "gzip", "identity");
-  return taken === "br" || taken === "gzip" ? taken : undefined;
 }

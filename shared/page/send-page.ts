@@ -1,8 +1,8 @@
 import { promisify } from "node:util";
 import { brotliCompress, constants, gzip } from "node:zlib";
 import type { Request, Response } from "express";
+import { encodingOf } from "../content-encoding.ts";
 import { isUnchanged } from "../etag.ts";
-import { encodingOf } from "./assets.ts";
 import { pageHeaders, publicHeaders, type Widening } from "./policy.ts";
 
 const compressors = {
