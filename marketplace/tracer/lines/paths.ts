@@ -48,7 +48,7 @@ export function pathsOf(graph: Graph, picture: Measured, size: number): Path[] |
   const paths: Path[] = [];
   const used = new Set<number>();
   const follow = (branch: number, side: 0 | 1) => {
-    const path = new Builder({ graph, samples, goesOn, places, stride: picture.stride }, used).from(branch, side);
+    const path = new PathBuilder({ graph, samples, goesOn, places, stride: picture.stride }, used).from(branch, side);
     paths.push(path);
   };
   graph.branches.forEach(({ ends, closed }, branch) => {
@@ -192,7 +192,7 @@ interface Measures {
   readonly stride: number;
 }
 
-class Builder {
+class PathBuilder {
   private readonly measures: Measures;
   private readonly used: Set<number>;
 

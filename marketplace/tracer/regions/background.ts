@@ -1,5 +1,5 @@
 import type { Colour } from "../drawing.ts";
-import { stride } from "./colour-model.ts";
+import { channelStride, coloursAt, stride } from "./colour-model.ts";
 import type { AreaMap } from "./components.ts";
 import { withCounters } from "./counters.ts";
 import type { Sample } from "./palette.ts";
@@ -78,6 +78,6 @@ const unevenMax = 500;
 function unevenness(sums: Float64Array, area: number): number {
   const at = area * stride;
   const n = sums[at];
-  const squares = [0, 1, 2, 3].reduce((sum, c) => sum + (sums[at + 6 + c * 3] / n) ** 2, 0);
+  const squares = [0, 1, 2, 3].reduce((sum, c) => sum + (sums[at + coloursAt + c * channelStride] / n) ** 2, 0);
   return sums[at + stride - 1] / n - squares;
 }

@@ -8,6 +8,12 @@ import { asWords, type Runs } from "../image/runs.ts";
  * Source: piecewise-affine Mumford-Shah, e.g. Kiefer, Storath & Weinmann (2020), with the normal equations in closed form.
  */
 export const stride = 19;
+/** Where Σc of the first channel stands in the moments. */
+export const coloursAt = 6;
+/** How many moments each channel has. */
+export const channelStride = 3;
+/** Where Σc of the fourth channel, alpha, stands in the moments. */
+export const alphaAt = coloursAt + 3 * channelStride;
 
 /** Slopes cost as if the area had this much more variance in x and in y (px²): a thin sliver is flat, not a steep ramp. */
 const slopeRidge = 3;
@@ -179,7 +185,7 @@ export function plane(
   const inverse = 1 / (vxx * vyy - vxy * vxy);
   let gain = 0;
   for (let c = 0; c < 4; c++) {
-    const k = o + 6 + c * 3;
+    const k = o + coloursAt + c * channelStride;
     const mean = sums[k] / n;
     const bx = sums[k + 1] - sums[o + 1] * mean;
     const by = sums[k + 2] - sums[o + 2] * mean;
@@ -192,7 +198,7 @@ export function plane(
   }
   if (gain >= gainMin) return true;
   for (let c = 0; c < 4; c++) {
-    out[at + c * 3] = sums[o + 6 + c * 3] / n;
+    out[at + c * 3] = sums[o + coloursAt + c * channelStride] / n;
     out[at + c * 3 + 1] = 0;
     out[at + c * 3 + 2] = 0;
   }

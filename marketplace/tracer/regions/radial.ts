@@ -1,6 +1,6 @@
 import { opaqueMin } from "../drawing.ts";
 import { eachOverlap, eachRun, type Runs } from "../image/runs.ts";
-import { planeError, type Segmented, stride } from "./colour-model.ts";
+import { alphaAt, planeError, type Segmented, stride } from "./colour-model.ts";
 import { PairTable } from "./pair-table.ts";
 import { fitRadial, type Radial, radialError } from "./radial-fit.ts";
 
@@ -37,7 +37,7 @@ export function joinRadials(picture: Segmented, lambda: number, fadesOnly = fals
 }
 
 function isSeeThrough(sums: Float64Array, area: number): boolean {
-  return sums[area * stride + 15] < opaqueMin * sums[area * stride];
+  return sums[area * stride + alphaAt] < opaqueMin * sums[area * stride];
 }
 
 interface Grown {

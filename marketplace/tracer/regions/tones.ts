@@ -1,7 +1,7 @@
 import { type Colour, opaqueMin } from "../drawing.ts";
 import type { Settings } from "../options.ts";
 import { type Background, type Beneath, findBackground } from "./background.ts";
-import { stride } from "./colour-model.ts";
+import { alphaAt, channelStride, coloursAt, stride } from "./colour-model.ts";
 import type { AreaMap } from "./components.ts";
 import { nearestColour, paletteOf, type Sample } from "./palette.ts";
 
@@ -26,7 +26,7 @@ export interface Toned {
  */
 export function toneAreas(map: AreaMap, sums: Float64Array, settings: Settings, beneath: Beneath): Toned {
   const { count, flat } = map;
-  const alphas = Float64Array.from({ length: count }, (_, a) => sums[a * stride + 15] / sums[a * stride]);
+  const alphas = Float64Array.from({ length: count }, (_, a) => sums[a * stride + alphaAt] / sums[a * stride]);
   const opaque = Uint8Array.from(alphas, (alpha) => (alpha >= opaqueMin ? 1 : 0));
   const ground = settings.removeBackground ? findBackground(map, sums, opaque, beneath) : null;
   const kept = Array.from(alphas, (alpha, a) => alpha >= alphaMin && ground?.areas[a] !== 1);
@@ -36,12 +36,12 @@ export function toneAreas(map: AreaMap, sums: Float64Array, settings: Settings, 
   const names = new Int32Array(count);
   for (let a = 0; a < count; a++) {
     if (!kept[a]) {
-      names[a] = ground?.areas[a] === 1 ? backgroundLabel : 0;
+      names[a] = ground?.areas[a] === 1 ? backgroundLabel : nothingLabel;
       continue;
     }
     const { r, g, b } = straightMean(sums, a);
     const colour = nearestColour(palette, r, g, b);
-    names[a] = opaque[a] === 1 ? 2 + colour : tones.push(palette[colour]) - 1;
+    names[a] = opaque[a] === 1 ? firstColourLabel + colour : tones.push(palette[colour]) - 1;
   }
   return {
     labels: flat.map((area) => names[area]),
@@ -56,19 +56,21 @@ export function toneAreas(map: AreaMap, sums: Float64Array, settings: Settings, 
   };
 }
 
+const nothingLabel = 0;
 const backgroundLabel = 1;
+const firstColourLabel = 2;
 
 /** The straight colour an area has on the mean. */
 export function straightMean(sums: Float64Array, area: number): Colour {
   const at = area * stride;
-  const alpha = sums[at + 15];
+  const alpha = sums[at + alphaAt];
   const scale = alpha > 0 ? 255 / alpha : 0;
-  const level = (c: number) => Math.min(255, sums[at + 6 + c * 3] * scale);
+  const level = (c: number) => Math.min(255, sums[at + coloursAt + c * channelStride] * scale);
   return { r: level(0), g: level(1), b: level(2), opacity: 1 };
 }
 
 function sampleOf(sums: Float64Array, area: number): Sample {
   const { r, g, b } = straightMean(sums, area);
   const n = sums[area * stride];
-  return { n: n * (sums[area * stride + 15] / n / 255) ** 2, r, g, b };
+  return { n: n * (sums[area * stride + alphaAt] / n / 255) ** 2, r, g, b };
 }
