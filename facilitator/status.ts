@@ -189,22 +189,23 @@ interface Minutes {
 /** Known from the first beat on: of one before the window, all of the window. */
 function readSubject(subject: string, beats: Beats | undefined, { first, until }: Window): Minutes {
   const up = new Uint8Array(until + 2 - first);
-  for (const { day, minutes } of beats?.days ?? []) {
-    const start = day * minutesOfDay - first;
-    for (let byte = 0; byte < minutes.length; byte += 1) {
-      const bits = minutes[byte] ?? 0;
-      const at = start + byte * 8;
-      // Nearly all are full.
-      if (bits === 255 && at >= 0 && at + 8 <= up.length) up.fill(1, at, at + 8);
-      // PostgreSQL counts a byte's bits from its lowest; what lies outside an array is not kept.
-      else if (bits !== 0) for (let bit = 0; bit < 8; bit += 1) if ((bits >> bit) & 1) up[at + bit] = 1;
-    }
-  }
+  for (const { day, minutes } of beats?.days ?? []) markBeats(up, day * minutesOfDay - first, minutes);
   const past = up.subarray(0, -1);
   const firstUp = beats?.hasEarlier ? 0 : past.indexOf(1);
   const known = new Uint8Array(past.length);
   if (firstUp >= 0) known.fill(1, firstUp);
   return { subject, first, up: past, known, isUpNow: up.at(-1) === 1 };
+}
+
+/** Marks a day's minutes that had a beat; the day begins at `start` of `up`, and may lie partly outside of it. */
+function markBeats(up: Uint8Array, start: number, minutes: Buffer): void {
+  for (const [byte, bits] of minutes.entries()) {
+    const at = start + byte * 8;
+    // Most bytes are full.
+    if (bits === 255 && at >= 0 && at + 8 <= up.length) up.fill(1, at, at + 8);
+    // PostgreSQL counts a byte's bits from its lowest; a typed array drops what is written outside of it.
+    else if (bits !== 0) for (let bit = 0; bit < 8; bit += 1) if ((bits >> bit) & 1) up[at + bit] = 1;
+  }
 }
 
 /** While no copy was up, nothing is known of a network. */

@@ -118,15 +118,16 @@ function placesOf(template: string): Place[] {
     }
     for (let at = 0; at < literal.length; at += 1) {
       const char = literal[at];
-      if (escaped) escaped = false;
-      else if (inString && char === "\\") escaped = true;
-      else if (char === '"') {
-        inString = !inString;
-        if (inString) continue;
-        beforeColon.lastIndex = at + 1;
-        if (beforeColon.test(literal)) for (const slot of here) places[slot] = "name";
-        here = [];
+      if (escaped || (inString && char === "\\")) {
+        escaped = !escaped;
+        continue;
       }
+      if (char !== '"') continue;
+      inString = !inString;
+      if (inString) continue;
+      beforeColon.lastIndex = at + 1;
+      if (beforeColon.test(literal)) for (const slot of here) places[slot] = "name";
+      here = [];
     }
   }
   return places;

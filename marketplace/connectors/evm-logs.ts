@@ -51,16 +51,13 @@ export async function readLogs(
     if (logs) {
       for (const log of logs.reverse()) if (!take(log)) return { from, complete: false };
       step = step * 2n < stepMax ? step * 2n : stepMax;
-    } else {
-      complete &&= from !== to;
-      refusals += 1;
-      if (refusals >= refusalsMax) return { from: to + 1n, complete: false };
-      if (from !== to) {
-        step = (to - from + 1n) / 8n || 1n;
-        continue;
-      }
+      to = from - 1n;
+      continue;
     }
-    to = from - 1n;
+    refusals += 1;
+    if (refusals >= refusalsMax) return { from: to + 1n, complete: false };
+    if (from < to) step = (to - from + 1n) / 8n || 1n;
+    else [to, complete] = [from - 1n, false];
   }
   return { from: first, complete };
 }
