@@ -16,9 +16,9 @@ export interface FeePayerHealth {
   readonly runwayDays: number | undefined;
   readonly low: boolean;
   readonly empty: boolean;
-  /** Of the network: whether anything is settled there now. */
+  /** Whether payments are settled on its network now. */
   readonly settling: boolean;
-  /** Of the network: it charges more for a transaction than a fee payer may pay. */
+  /** The network charges more for a transaction than a fee payer may pay. */
   readonly feesTooHigh: boolean;
 }
 

@@ -49,7 +49,7 @@ export class Heartbeats {
         on conflict (subject, day) do update set minutes = set_bit(a.minutes, (select minute from moment), 1)`,
       values: [subjects, this.#id],
     });
-    // That fees are too high passes by itself; nothing is kept of it but that the network did not settle.
+    // High fees pass by themselves: only that the network did not settle is kept, not why.
     const down = causes.filter(({ cause }) => cause !== undefined && cause !== "fees too high");
     if (down.length === 0) return;
     await this.#db.query({

@@ -62,7 +62,7 @@ function jobsOf(context: Context): readonly Job[] {
     ...(archive ? [{ name: "archive old records", everyMs: 10 * minuteMs, run: archive }] : []),
     // In shared/jobs.ts.
     ...databaseJobs(context, config.databaseReadUrl !== undefined),
-    // Of fee payers in schemes/fee-payer-upkeep.ts, of one chain family in its scheme.ts.
+    // Fee payers' jobs are in schemes/fee-payer-upkeep.ts, those of one chain family in its scheme.ts.
     ...schemes.upkeep,
   ];
 }

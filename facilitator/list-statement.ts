@@ -14,7 +14,7 @@ type Narrowing = "network" | "payer" | "pay_to" | "resource";
 /** Records that a page looks at, at most, of each place and status. */
 export const lookedAtMax = 1_000;
 
-/** One bound at each end: of two at the same end the index is entered at either, and what lies between them is read through. */
+/** One bound at each end: with two, PostgreSQL may enter the index at either, and reads through all that lies between them. */
 export const inPlaceAndTime = `
   (t.created_at, t.id) < (coalesce(timestamptz 'epoch' + $3::bigint * interval '1 microsecond', 'infinity'), $4::bigint)
   and t.created_at >= coalesce($10::timestamptz, '-infinity')`;
@@ -71,8 +71,9 @@ const plainList = `
    limit $5`;
 
 /**
- * Of each place and status as many records are looked at as the page takes until it is full, and no more than `lookedAtMax`, however few
- * fit. Where that cut one short, the page ends at the newest of the cuts (its edge): beyond it another place might still have newer ones.
+ * The statement looks at the newest records of each place and status until a page is full, and at `lookedAtMax` at most, however few fit.
+ * Where that limit stops it, the page ends at the newest place where it stopped (its edge): beyond it another place might still have
+ * newer records.
  */
 function filteredList(narrowing: Narrowing, hidesSelf: boolean): string {
   const { from, where } = places[narrowing];

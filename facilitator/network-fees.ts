@@ -3,7 +3,7 @@ import type { Database } from "../shared/postgres.ts";
 import type { SchemeRegistry } from "./schemes/registry.ts";
 
 const waitMs = 150;
-/** Of this copy: the chains are asked for payments first. */
+/** Questions of this copy. Low, because payments need the chains more. */
 const asksPerSecondMax = 5;
 
 /** What a payment's fee is asked by. */

@@ -22,7 +22,7 @@ export interface Totals {
   readonly rejected: number;
   readonly volume: bigint;
   readonly payers: number;
-  /** Of all that was asked to settle; undefined when nothing was. */
+  /** Settled as a share of all that clients asked to settle; undefined when they asked nothing. */
   readonly success: number | undefined;
   readonly p50Ms: number | undefined;
   readonly p95Ms: number | undefined;
@@ -41,10 +41,10 @@ export interface Reason {
 
 export interface Overview {
   readonly env: Environment;
-  /** Of which this daemon has or had a record. */
+  /** Networks of which this daemon has or had a record. */
   readonly networks: readonly string[];
   readonly total: Totals;
-  /** The same of as many days before; undefined where the record does not go back so far. */
+  /** The totals of as many days before; undefined where the record does not go back so far. */
   readonly before: Pick<Totals, "settled" | "volume"> | undefined;
   readonly byNetwork: ReadonlyArray<Totals & { readonly network: string }>;
   /** Oldest first, also days without a settlement. */

@@ -179,7 +179,7 @@ const exampleRequirements = {
   extra: { ...exampleUsdc?.domain },
 };
 
-/** Of x402's specification of version 2. Its time is over, so it is refused today. */
+/** The example in x402's specification of version 2. It has expired, so /verify refuses it today. */
 const examplePayment = {
   x402Version: 2 as const,
   paymentPayload: {

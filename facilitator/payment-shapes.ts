@@ -6,7 +6,7 @@ import { errorFields } from "./http/error-shape.ts";
 
 /** The x402 wire contract as shapes, for the OpenAPI document; payment-request.ts decides what /verify and /settle read. */
 
-/** Of a body of /verify, /settle and /release. */
+/** The largest body of /verify, /settle and /release. */
 export const paymentBodyBytesMax = 64 * 1024;
 
 const network = z.string().describe("CAIP-2 (`eip155:84532`, `hedera:testnet`); version 1 also by its own names.");

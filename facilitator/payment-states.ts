@@ -25,7 +25,7 @@ export const sentStates = ["broadcast", "unknown"] as const satisfies readonly P
 export const transitions = {
   /** By a caller who presents the payment; again only where it is retryable. */
   claim: { none: ["claimed"], failed: ["claimed"], claimed: ["claimed"] },
-  /** The same, with what is signed for it, where the payment has no claim yet. */
+  /** A caller's claim, stored together with what is signed for it; only where the payment has no claim yet. */
   claimSigned: { none: ["broadcast"] },
   recordBroadcast: { claimed: ["broadcast"] },
   /** What was signed can certainly never land, or no daemon has sent it. */

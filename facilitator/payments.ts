@@ -154,15 +154,15 @@ export interface PaymentNeeds {
 /** What a payment has passed, for its page: nothing of it redeems the payment. */
 export interface PaymentStory extends Omit<PaymentState, "transaction"> {
   readonly transaction: string | null;
-  /** Of an EVM payment: together with its payer and network, how it is asked about before it has a transaction. */
+  /** An EVM payment's nonce: with payer and network, it finds a payment that has no transaction yet. */
   readonly nonce: Hex | undefined;
   readonly broadcastAt: Date | undefined;
   readonly feePayer: string | undefined;
-  /** It failed in a way that left it valid: a caller who presents it may have it sent again. */
+  /** The payment failed and is still valid: a caller who presents it may have it sent again. */
   readonly retryable: boolean;
-  /** It landed in a transaction that is none of this service's. */
+  /** The payment landed in a transaction that this service did not send. */
   readonly landedByAnother: boolean;
-  /** What the transaction cost is asked by this; undefined where none of this service's has ended it. */
+  /** What to ask the transaction's cost by; undefined unless a transaction of this service ended the payment. */
   readonly charged: Charged | undefined;
 }
 

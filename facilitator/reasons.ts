@@ -8,11 +8,11 @@ export interface ReasonMeaning {
   readonly remedy: string;
 }
 
-/** Who has to do something: most reasons are put right by the payer's client or by the resource server. */
+/** Remedies. They name who must act: mostly the payer's client or the resource server. */
 const again = "Have the client make a new payment from the newest quote.";
 const server = "Correct the resource server's payment requirements.";
 const library = "Send the payload as the client library made it.";
-/** Of no use once the payment's time is over. */
+/** Useless once the payment has expired. */
 export const sameAgain = "Post the same payment again.";
 
 type Row = readonly [code: string, means: string, remedy: string];

@@ -97,7 +97,7 @@ interface Page {
   readonly found: Found;
 }
 
-/** Those with records that are newer than where the page ends in the database. */
+/** Archive objects that hold records newer than the end of the page in the database. */
 async function objectsFor(
   tx: Queryable,
   { networks }: RecordScope,

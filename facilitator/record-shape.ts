@@ -44,7 +44,7 @@ const ofUnfinished: Partial<Record<Column, string>> = {
 /** SQL: the record's columns of such a row. */
 export const unfinishedColumns = columnsShown.map((name) => `${ofUnfinished[name] ?? `t.${name}`} as ${name}`).join();
 
-/** The same from the database or the archive. */
+/** A record, from the database or the archive. */
 export interface Row extends Omit<TransactionRecord, "amount_atomic" | "created_at" | "explorer"> {
   readonly id: bigint;
   readonly amount_atomic: bigint | null;

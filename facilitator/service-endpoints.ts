@@ -19,7 +19,7 @@ interface Needs extends HealthNeeds {
   readonly config: HealthNeeds["config"] & Pick<Config, "securityContact">;
 }
 
-/** What the daemon supports, whether it works, and the document of all its endpoints, of which these are some. */
+/** Endpoints for what the daemon supports, its health and its OpenAPI document. `all` are the document's endpoints, these among them. */
 export function serviceEndpoints(context: Needs, all: () => readonly Endpoint[]): Endpoint[] {
   return [
     supportedEndpoint(context),

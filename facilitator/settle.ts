@@ -68,7 +68,7 @@ export async function settle(context: SettleNeeds, body: unknown): Promise<Settl
     refuseLate(asked);
     const first = record ? undefined : await settleNew(context, asked, holdId);
     if (first) return first;
-    // It may have waited for another caller of the same payment.
+    // The payment may have expired while another caller's settlement of it was waited for.
     refuseLate(asked);
     return await claimAndSettle(context, asked, holdId);
   } catch (error) {
@@ -157,7 +157,7 @@ interface Asked {
   readonly request: ReceivedPayment;
   readonly scheme: Scheme;
   readonly payment: Payment;
-  /** As `performance.now()` tells it. */
+  /** By `performance.now()`. */
   readonly startedAt: number;
   readonly deadline: Date;
   /** Counts it for its payee, once. */

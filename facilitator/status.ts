@@ -29,10 +29,10 @@ export interface SubjectStatus {
   readonly subject: string;
   /** Oldest first. */
   readonly days: readonly DayStatus[];
-  /** Share of the minutes of which something is known; undefined before the first of them. */
+  /** Share of minutes up among those of which something is known; undefined before the first of them. */
   readonly available: number | undefined;
   readonly isUp: boolean;
-  /** It has an outage that lasts: what nothing is known of is neither up nor down. */
+  /** An outage lasts now. A subject of which nothing is known is neither up nor down. */
   readonly isDown: boolean;
 }
 
@@ -49,7 +49,7 @@ export interface Outage {
   readonly isFromBefore: boolean;
   /** Undefined while it lasts. */
   readonly to: Date | undefined;
-  /** Of a network, as copies that were up saw it. */
+  /** A network's causes, as running copies saw them. */
   readonly causes: readonly OutageCause[];
 }
 
@@ -130,7 +130,7 @@ async function readCauses(db: Database, networks: readonly string[], days: numbe
   return rows;
 }
 
-/** Those of the hours that the gap lies in. */
+/** The distinct causes that were noted in the hours of the gap. */
 function causesOf({ subject, from, to }: Gap, causes: readonly CauseInHour[]): readonly OutageCause[] {
   const hourMs = 3_600_000;
   const first = Math.floor(from.getTime() / hourMs) * hourMs;

@@ -15,7 +15,7 @@ import type { SchemeRegistry } from "./schemes/registry.ts";
 import { refusalTextMax } from "./settlements/refusals.ts";
 import { environments, type RecordScope, recordScope, statuses, unfinishedStatuses } from "./settlements/scope.ts";
 
-/** Of the URL that is asked for; few that are recorded are longer, where each character was written as several. */
+/** The longest URL that can be asked for; few recorded ones are longer, namely where characters are percent-encoded. */
 export const resourceLengthMax = 2_048;
 
 export const transactionsQuery = {
@@ -84,7 +84,7 @@ export async function transactions(
   return pageOf(found, { env: scope.env, limit: query.limit, config: context.config });
 }
 
-/** The same with the payments that have not ended among those that have, each at its moment. */
+/** The public record with unfinished payments among the ended ones, each at the time it was made. */
 export async function allTransactions(
   context: TransactionsNeeds,
   query: Read<typeof transactionsQuery>,
@@ -108,7 +108,7 @@ interface Page {
   readonly config: Explorers;
 }
 
-/** As many rows as a page has. It ends at its last row where there are more, else where looking ended. */
+/** One page of the rows. The next page begins after its last row where there are more rows, else where the search stopped. */
 function pageOf({ rows, edge, notice }: Found, { env, limit, config }: Page): Transactions {
   const shown = rows.slice(0, limit);
   const last = shown.at(-1);

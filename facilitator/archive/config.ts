@@ -8,7 +8,7 @@ export const keptDaysMin = Math.max(listedDays, refusalDays) + 1;
 
 export interface ArchiveConfig {
   readonly bucket: S3Config;
-  /** Whole days after which what has ended leaves the database; undefined: nothing does, what left before can be read. */
+  /** Whole days after which ended payments leave the database; undefined: none leave, and those that left before can be read. */
   readonly afterDays: number | undefined;
 }
 

@@ -52,7 +52,7 @@ export function digestOf(bytes: Uint8Array): Buffer {
   return createHash("sha256").update(bytes).digest();
 }
 
-/** A record's place in the record: what is newer is greater, and of one moment what has the greater id. */
+/** A record's place in the record: newer records are greater, and of one moment the one with the greater id. */
 export interface Place {
   readonly micros: bigint;
   readonly id: bigint;

@@ -108,8 +108,8 @@ export class Catalog {
   }
 
   /**
-   * What the resource says of itself, and nothing of what its payer said: any payer can pay a wallet in a stranger's name. Without a probe
-   * there is only the latter.
+   * The listing, from what the resource says of itself and never from what its payer said: any payer can pay a wallet in a stranger's
+   * name. Without a probe only the payer has said something.
    */
   #listingOf(request: ListingRequest, required: PaymentRequired | undefined): Listing | Problem {
     if (!required) return { ...request, stillAccepted: undefined };

@@ -14,7 +14,7 @@ const firstLeaseSeconds = 45;
 export interface ListingRequest {
   readonly declaration: Declaration;
   readonly requirements: AcceptedRequirements;
-  /** Of announcement and terms together. */
+  /** Digest of announcement and terms together. */
   readonly digest: Buffer;
   readonly settledAt: Date;
 }

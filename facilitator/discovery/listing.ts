@@ -117,14 +117,14 @@ export function readPlace(decoded: string): ListingPlace | undefined {
   return micros === undefined || key === undefined ? undefined : { micros, key };
 }
 
-/** Of the row that a page ends with. */
+/** The cursor after the last row of a page. */
 export function cursorAfter({ settled_micros: micros, key }: { settled_micros: bigint; key: string }): string {
   return encodeOpaque(`${micros}.${key}`);
 }
 
 /** A resource stays listed for so long after its last settled payment. */
 export const listedDays = 30;
-/** The page of a resource shows its payments of so many days, and those before it was listed are counted so far back. */
+/** How many days of payments a resource's page shows, and how far back payments from before its listing are counted. */
 export const resourceDays = 90;
 
 /** SQL: whether the resource `r` is listed. */

@@ -22,7 +22,7 @@ export const recordDays = 30;
 /** A listed resource with what was settled for it here in the last `recordDays`. */
 export interface RecordedResource extends DiscoveredResource {
   readonly id: string;
-  /** Of its cheapest way to pay on the networks asked for, base units. */
+  /** Price of its cheapest way to pay on the networks asked for, base units. */
   readonly price: bigint | undefined;
   readonly settled: number;
   readonly failed: number;
@@ -166,14 +166,17 @@ function nextOf(rows: readonly any[], asked: AskedResources): ResourcesPage["nex
   return offset <= offsetMax ? { offset } : undefined;
 }
 
-/** Of what stands for itself, an address or a host, all parts; of several words any. A word may go on where it ends. */
+/**
+ * A search for an address or a host must match all its parts, a search for several words any of them. A found word may
+ * be longer than the wanted one.
+ */
 function wantedWords(query: string): string {
   const words = query.replace(/^https?:\/\//i, "").match(/[\p{L}\p{N}]+/gu) ?? [];
   const each = words.slice(0, 20).map((word) => (word.length < 3 ? word : `${word}:*`));
   return each.join(/\s/.test(query) ? " | " : " & ");
 }
 
-/** Those of its ways to pay that are looked at. */
+/** The resource with only its ways to pay on these networks. */
 function acceptedOn(networks: readonly string[], resource: DiscoveredResource): DiscoveredResource {
   return { ...resource, accepts: (resource.accepts ?? []).filter(({ network }) => networks.includes(network)) };
 }
@@ -183,24 +186,22 @@ export interface ResourceDay {
   readonly day: string;
   readonly settled: number;
   readonly failed: number;
-  /** Of settled payments, base units. */
+  /** Lowest price of a settled payment, base units. */
   readonly priceMin: bigint | undefined;
   readonly priceMax: bigint | undefined;
 }
 
 export interface ResourceRecord {
   readonly resource: DiscoveredResource;
-  /** Of a route the path that was paid for first, else the resource itself; undefined where none was kept. */
+  /** For a route, the path that was paid for first; else the resource itself. Undefined where none was kept. */
   readonly address: string | undefined;
-  /** It stands for every path that its route template fits. */
+  /** The resource stands for every path that fits its route template. */
   readonly isRoute: boolean;
   /** The last `resourceDays`, oldest first. */
   readonly days: readonly ResourceDay[];
 }
 
-/**
- * One listed resource and its last `resourceDays`, on these networks, or where it takes none of them on its own ones. Throws ApiError 404.
- */
+/** One listed resource and its last `resourceDays`, on these networks, or on its own where it takes none of these. Throws ApiError 404. */
 export async function resourceRecord(
   { db }: { readonly db: Database },
   id: string,

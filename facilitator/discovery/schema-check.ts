@@ -22,7 +22,7 @@ export class SchemaChecker {
   #worker: Worker | undefined;
   #turn: Promise<unknown> = Promise.resolve();
 
-  /** One check at a time. `isLeftOut` is asked when its turn has come. */
+  /** Runs one check at a time. Asks `isLeftOut` when a check's turn has come. */
   check(bazaar: Bazaar, isLeftOut: () => Promise<boolean>): Promise<SchemaVerdict> {
     const checked = this.#turn.then(async () => ((await isLeftOut()) ? "left out" : this.#ask(JSON.stringify(bazaar))));
     this.#turn = checked.catch(() => {});

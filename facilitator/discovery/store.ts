@@ -5,7 +5,7 @@ import type { ListingRequest } from "./listing-requests.ts";
 import { type Problem, permanent, transient } from "./ownership.ts";
 import type { AcceptedRequirements } from "./payment-requirements.ts";
 
-/** Of one wallet on one host: a server that names a wallet which is not its own takes up no place of the owner's hosts. */
+/** Per wallet and host, so that a server that names a wallet which is not its own takes no place from the owner's hosts. */
 export const resourcesMax = 50;
 const operationsPerMinuteMax = 10;
 const aMinuteAgo = "now() - interval '1 minute'";
@@ -39,7 +39,7 @@ export class ListingStore {
     return rowCount !== 0;
   }
 
-  /** One of this minute's catalog operations of the wallet on the resource's host; false when there is none left. */
+  /** Takes one of the catalog operations that the wallet has this minute on the resource's host; false when none is left. */
   async takeBudget({ declaration, requirements }: ListingRequest): Promise<boolean> {
     const { rowCount } = await this.#db.query({
       name: "take-listing-budget",
@@ -135,7 +135,7 @@ export class ListingStore {
 const hostOf = (resource: string) => new URL(resource).host;
 const boundedBy = (payTo: string, host: string) => `${payTo.toLowerCase()} ${host}`;
 
-/** Of a listing's key before that of a wallet, so that no two wait for each other. */
+/** Lock the listing's key before the wallet, so that no two transactions wait for each other. */
 const lock = "select pg_advisory_xact_lock(hashtextextended($1, 0))";
 
 function resourceValues({ declaration, settledAt }: Listing): unknown[] {
@@ -196,8 +196,8 @@ const setPrice = `
    where id = $1`;
 
 /**
- * What was paid for a new listing before it was one. What waits to be rolled up comes with the roll-up, which is kept out until
- * the listing is there to be seen. Of a route template only the path that was paid for first.
+ * Counts payments from before the listing. Those not yet rolled up come with the next roll-up, which waits until the listing is
+ * visible. A route template gets only the path that was paid for first.
  */
 async function countFromRecord(tx: Transaction, id: bigint): Promise<void> {
   await keepRollUpsOut(tx);

@@ -70,7 +70,7 @@ export interface Rejection {
 
 const reject = (rejectedReason: string): Rejection => ({ rejectedReason });
 
-/** The same for every payment of one resource with the same requirements, with any values of its path parameters. */
+/** The digest is equal for all payments of one resource with equal requirements, whatever the values of its path parameters. */
 export function digestOf({ bazaar, ...rest }: Declaration, terms: AcceptedRequirements): Buffer {
   const { pathParams: _, ...input } = bazaar.info.input as JsonObject;
   const content = {

@@ -18,7 +18,7 @@ export class HoldStore {
   readonly #db: Database;
   readonly #place: (wanted: Wanted) => Promise<HoldResult>;
   readonly #release: (held: Holder) => Promise<boolean>;
-  /** As last read, by network, payer and asset; the one read longest ago first. */
+  /** Balances as last read, by network, payer and asset; the one read longest ago first. */
   readonly #balances = new Map<string, bigint>();
 
   constructor(db: Database) {
@@ -36,7 +36,7 @@ export class HoldStore {
     return this.#place({ network, payment, balance, shownUntil, holder: randomUUID() });
   }
 
-  /** The same before the payer's balance is known, by the one last read: whether it is covered is then still to be seen. */
+  /** Places a hold before the payer's balance is known, by the one last read: the caller still checks that it is covered. */
   placeHoldAhead(network: string, payment: Payment): Promise<HoldResult> {
     return this.placeHold(network, payment, this.#balances.get(holdingOf(network, payment)) ?? payment.amount);
   }

@@ -32,8 +32,8 @@ export function readClients(env: EnvReader): readonly Client[] {
 }
 
 /**
- * Who calls, by the token in an Authorization header; undefined without one, for no caller needs one. Throws ApiError 401 on
- * a token that is not known: a caller that sends one counts on its limit.
+ * The client whose token is in an Authorization header; undefined without one, since callers need none. Throws ApiError 401
+ * on an unknown token: a caller that sends one expects its own limit.
  */
 export function clientCalling(clients: readonly Client[], authorization: string | undefined): Client | undefined {
   const [, token] = /^bearer +(\S+)$/i.exec(authorization ?? "") ?? [];

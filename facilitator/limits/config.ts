@@ -6,11 +6,11 @@ export interface LimitsConfig {
   readonly settlePerAddress: number;
   readonly settlePerPayer: number;
   readonly settlePerPayTo: number;
-  /** Of the public GET routes, by each copy of the daemon on its own unless a Valkey counts (`REDIS_URL`). */
+  /** Calls of the public GET routes. Each copy of the daemon counts for itself unless a Valkey counts (`REDIS_URL`). */
   readonly readPerAddress: number;
   /** Settlements of one payer that may fail on the chain, at our cost, in `failuresWithin`. */
   readonly failuresPerPayer: number;
-  /** The same within a day. */
+  /** Settlements of one payer that may fail on the chain, at our cost, within a day. */
   readonly failuresPerPayerDay: number;
 }
 

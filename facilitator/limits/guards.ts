@@ -26,8 +26,8 @@ export function limitCalls(
 }
 
 /**
- * The same for everything that is only read, by each copy on its own unless `counts` are shared. `perMinute` of an address; 0 is
- * no limit.
+ * 429 for an address that reads too often. Each copy counts for itself unless `counts` are shared. `perMinute` is per address; 0
+ * is no limit.
  */
 export function limitReads(what: "data" | "pages", perMinute: number, counts?: RequestCounts): RequestHandler {
   return limitRequests({

@@ -17,7 +17,7 @@ export class PaymentLimits {
     return this.#refusalOver("payer", `${network} ${payer}`, this.#config.settlePerPayer);
   }
 
-  /** The same for a payee. */
+  /** Refuses a payee for whom too much is settled. */
   async ofPayTo(network: string, { payTo }: Payment): Promise<Refusal | undefined> {
     return this.#refusalOver("payTo", `${network} ${payTo}`, this.#config.settlePerPayTo);
   }

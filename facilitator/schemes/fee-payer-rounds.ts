@@ -32,7 +32,7 @@ export class FeePayerRounds {
   }
 
   async readBalances(): Promise<void> {
-    // One whose key is away everywhere is leased by no copy: each reads it until something is known of it.
+    // No copy leases a fee payer whose key no copy can reach: each copy reads its balance until it is known.
     const own = this.#members.filter(
       ({ id, funds, signs }) => this.#leases.holds(id) || funds.isRefused || !(signs() || funds.isKnown),
     );

@@ -120,7 +120,7 @@ export interface FundsReading {
   readonly asOf: bigint | undefined;
 }
 
-/** As another copy stored it. */
+/** A reading that another copy stored. */
 export interface SharedFunds {
   readonly balance: bigint;
   readonly spentToday: bigint;

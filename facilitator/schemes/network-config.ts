@@ -24,7 +24,7 @@ export interface NetworkConfig {
   readonly explorer: string | undefined;
 }
 
-/** What may be paid with: what the operator lists, else the chain's stablecoins. `isAsset` is the form that ids have there. */
+/** The assets that payments may be in: those that the operator lists, else the chain's stablecoins. `isAsset` tests the form of an id there. */
 export function readAssets(
   env: EnvReader,
   name: string,

@@ -12,7 +12,7 @@ export type OutageCause = "away" | "empty";
 /** The schemes this daemon serves, found by exact match of scheme and network. */
 export class SchemeRegistry {
   readonly all: readonly Scheme[];
-  /** Those that agree with their chains, as far as their chains could be asked. */
+  /** Schemes that agree with their chains, as far as the chains could be asked. */
   readonly #opened = new Set<Scheme>();
   readonly #opening = new Set<Scheme>();
 

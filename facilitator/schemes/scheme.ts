@@ -34,15 +34,15 @@ export interface Scheme<P extends Payment = Payment> {
   checkSignature(payment: P): Promise<Refusal | undefined>;
   /** What the payer holds of the payment's asset, base units, as `check` read it not more than a second before. */
   balanceOf(payment: P): bigint;
-  /** The same as the chain has it now, and whether all of `transactions` show in it. Throws NetworkAwayError. */
+  /** What the payer holds on the chain now, and whether that includes all of `transactions`. Throws NetworkAwayError. */
   readBalance(payment: P, transactions: readonly string[]): Promise<{ balance: bigint; shows: boolean }>;
   /** The scheme's own refusal of a payer who has too little. */
   insufficient(message: string): Refusal;
   /** Sends the payment of a won claim; stores what it signed before it sends. Waits at most `deadline` for the chain. */
   submit(payment: P, claim: Claim, deadline: Date): Promise<Outcome>;
   /**
-   * The same for a payment without a claim: it is claimed when what was signed is stored, in the same statement. `unclaimed` when it
-   * was not, and nothing is stored.
+   * Submits a payment that has no claim: one statement claims it and stores what was signed. `unclaimed` when the claim was not
+   * made, and nothing is stored.
    */
   claimAndSubmit?(payment: P, claiming: Claiming, deadline: Date): Promise<Outcome | "unclaimed">;
   /** What the chain says about a payment that was claimed and not seen to end, whether or not anything is known to be sent. */
@@ -99,7 +99,7 @@ export interface PaymentRequest {
   readonly accepted: Partial<PaymentRequirements>;
   readonly payload: JsonObject;
   readonly resourceUrl: string | undefined;
-  /** Of what was asked for, where it names a quote (shared/x402.ts). */
+  /** Digest of the requirements, where they name a quote (shared/x402.ts). */
   readonly termsDigest: string | undefined;
 }
 
@@ -111,7 +111,7 @@ export interface Payment {
   readonly payTo: string;
   readonly asset: string;
   readonly amount: bigint;
-  /** Of what the payer signed, however it was encoded and with any of its valid signatures. */
+  /** Digest of what the payer signed: equal for every encoding and every valid signature of it. */
   readonly messageDigest: Buffer;
   /** From this moment on the payment can no longer land on the chain. */
   readonly expiresAt: Date;
@@ -123,7 +123,7 @@ export interface Refusal {
   readonly payer?: string;
   /** Where the payment was settled, when that is why it is refused. */
   readonly transaction?: string;
-  /** It is refused for being too late, which does not tell whether it was settled in time. */
+  /** The payment is refused as too late, which does not tell whether it was settled in time. */
   readonly late?: true;
 }
 
@@ -182,13 +182,13 @@ export interface BroadcastLog {
   signedTransactions(network: string, key: string): Promise<readonly string[]>;
   /** False when the claim was lost meanwhile: then nothing may be sent. */
   recordBroadcast(claim: Claim, broadcast: Broadcast): Promise<boolean>;
-  /** The same for several claims that the open transaction `tx` has locked. */
+  /** Records the broadcasts of several claims that the open transaction `tx` has locked. */
   recordBroadcasts(tx: Queryable, sent: ReadonlyArray<{ claim: Claim; broadcast: Broadcast }>): Promise<void>;
   /** Which of these payments have no claim yet, and payers that may settle; of several that are one payment, the first. */
   claimable(tx: Queryable, wanted: readonly WantedClaim[]): Promise<readonly boolean[]>;
   /** Claims payments with what was signed for them. Throws, and the transaction is void, where another caller has claimed one. */
   claimSigned(tx: Queryable, signed: readonly SignedClaim[]): Promise<readonly Claim[]>;
-  /** The same for one, by itself; undefined where another caller has claimed it, or its payer may not settle. */
+  /** Claims one payment with what was signed for it; undefined where another caller has claimed it, or its payer may not settle. */
   claimOneSigned(signed: SignedClaim): Promise<Claim | undefined>;
   /** Takes back what was signed, because it can certainly never land; false when another daemon has the claim. */
   takeBack(claim: Claim, transaction: string): Promise<boolean>;
@@ -272,7 +272,7 @@ export interface SearchedRange {
 
 /** What a search of the chain compares with and writes to (settlements/lost-settlements.ts). */
 export interface SearchLog {
-  /** Of those that have one, the oldest first. */
+  /** The marks of those fee payers that have one, the oldest first. */
   marks(network: string, feePayers: readonly string[]): Promise<readonly SearchMark[]>;
   /** Where the search of new fee payers begins. */
   begin(network: string, marks: readonly SearchMark[]): Promise<void>;
@@ -281,9 +281,9 @@ export interface SearchLog {
   /** Which of these transactions are on record, and not as failed in a way that leaves the payment valid. */
   onRecord(network: string, transactions: readonly string[]): Promise<ReadonlySet<string>>;
   /**
-   * Records what is not on record of all that was settled in a range, and moves its mark on: both or neither. False, and
-   * nothing done, when the mark was moved by another copy, what was `known` to be on record is not any more, or a payment that is
-   * under way has the key of another that landed.
+   * Records the settlements of a range that are not on record, and moves its mark on: both or neither. False, and nothing done,
+   * when another copy moved the mark, a transaction in `known` is not on record any more, or a payment under way has the key of
+   * another that landed.
    */
   conclude(network: string, range: SearchedRange, found: Found): Promise<boolean>;
 }

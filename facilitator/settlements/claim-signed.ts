@@ -38,7 +38,7 @@ export async function claimSigned(
   return (await insertSigned(db, signed, leaseSeconds, all)) as readonly Claim[];
 }
 
-/** The same of those that no other caller has claimed, and whose payers may settle. */
+/** Like claimSigned, but skips payments that another caller has claimed and payers that may not settle: undefined for those. */
 export function claimSignedIfFree(
   db: Queryable,
   signed: readonly SignedClaim[],

@@ -164,7 +164,7 @@ export async function countPayers(tx: Queryable, { scope, days }: Window): Promi
   return toSafeNumber(rows[0].payers);
 }
 
-/** The same of several scopes at once, as of when settlements were last counted. */
+/** How many payers each of several scopes had, as of when settlements were last counted. */
 export async function countPayersOf(
   tx: Queryable,
   scopes: readonly string[],

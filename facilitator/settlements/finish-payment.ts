@@ -3,9 +3,9 @@ import { urlLengthMax } from "../../shared/x402.ts";
 import { legalFor } from "../payment-states.ts";
 import type { Claim, Outcome } from "../schemes/scheme.ts";
 
-/** Beyond so many, what else is paid for waits for its next payment to be listed. */
+/** While so many listing requests wait, another paid resource is listed only after its next payment. */
 const listingRequestsMax = 10_000;
-/** Of these, of one wallet on one host. */
+/** How many of them may be for one wallet on one host. */
 export const sellersRequestsMax = 100;
 
 /** The holder has not seen the end: once the lease is over, the reconciler looks for it. */

@@ -16,7 +16,7 @@ export async function linkRecords(tx: Queryable, transactions: readonly bigint[]
   await judgeSelfPayers(tx, transactions, known);
 }
 
-/** The same for some records of before there was this; false when all are linked. */
+/** Links some records from before records were linked; false when all are. */
 export async function linkOldRecords(tx: Transaction, environmentOf: (network: string) => string): Promise<boolean> {
   const { rows: ranges } = await tx.query(
     `update unlinked_records set next_id = next_id + $1 returning next_id - $1 as first_id, next_id, last_id`,
@@ -39,7 +39,7 @@ export async function linkOldRecords(tx: Transaction, environmentOf: (network: s
   return range.next_id <= range.last_id;
 }
 
-/** One statement, so its parts see the tables as they were before it: what has no row there is new. */
+/** One statement, so its parts see the tables as they were before it: an account without a row there is new. */
 const linkAccounts = `
   with moved as materialized (
     select known.env, t.payer, t.pay_to, count(*) as settlements, sum(coalesce(t.amount_atomic, 0)) as volume,

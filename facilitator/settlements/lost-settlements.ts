@@ -18,7 +18,7 @@ export class LostSettlements implements SearchLog {
     this.#needs = needs;
   }
 
-  /** Of all copies, by network, as last read; undefined until it was. */
+  /** Figures of all copies, by network, as last read; undefined before the first read. */
   get foundAgain(): readonly FoundAgain[] | undefined {
     return this.#foundAgain;
   }
@@ -57,7 +57,7 @@ export class LostSettlements implements SearchLog {
     );
   }
 
-  /** One statement, so that what it counts is in the database that it moves the marks in. */
+  /** One statement, so that it counts in the database in which it moves the marks. */
   async moveOn(network: string, ranges: readonly SearchedRange[]): Promise<ReadonlySet<string>> {
     const { rows } = await this.#needs.db.query({
       name: "move-search-marks",
@@ -109,11 +109,11 @@ export class LostSettlements implements SearchLog {
     return missing !== undefined;
   }
 
-  /** The same of one that was found otherwise. Not while another payment with its key is under way. */
+  /** Records a settlement that was found without a search. Adds nothing while another payment with its key is under way. */
   async add(network: string, settlement: SentSettlement): Promise<void> {
     const { db, events } = this.#needs;
     const added = await inTransaction(db, async (tx) => {
-      // As in a search, so that the two never wait for each other.
+      // Locks as a search does, so that the two never wait for each other.
       await tx.query("select from searched_settlements where network = $1 and fee_payer = $2 for update", [
         network,
         settlement.feePayer,

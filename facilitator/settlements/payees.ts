@@ -12,7 +12,7 @@ export interface Payee {
   readonly receivedVolume: bigint;
   readonly payers: number;
   readonly lastAt: Date;
-  /** Of the listed resources that name it the one for which most was settled into it, and how many there are. */
+  /** Among the listed resources that name this account, the one that brought it most; and how many name it. */
   readonly sells: (Sold & { readonly listed: number }) | undefined;
 }
 

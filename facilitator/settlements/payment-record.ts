@@ -9,20 +9,20 @@ export interface PaymentRecord {
   readonly asset: string;
   readonly amount: bigint;
   readonly expiresAt: Date;
-  /** Of what its payer signed; undefined for payments of before this was kept. */
+  /** Digest of what its payer signed; undefined for payments from before it was kept. */
   readonly messageDigest: Buffer | undefined;
   readonly resourceUrl: string | undefined;
-  /** Of the terms it was claimed for, where they name a quote. */
+  /** Digest of the terms that it was claimed for, where they name a quote. */
   readonly termsDigest: string | undefined;
   readonly transaction: string;
-  /** That transaction was none of ours. */
+  /** This service did not send that transaction. */
   readonly landedByAnother: boolean;
   readonly errorReason: string | undefined;
   readonly errorMessage: string | undefined;
   readonly retryable: boolean;
 }
 
-/** The same message, not the same bytes: signatures can be rewritten. Without its digest, its fields. */
+/** Compares messages, not bytes: a signature can be rewritten. Where no digest was kept, compares the fields. */
 export function isSamePayment(
   record: Pick<PaymentRecord, "payer" | "payTo" | "asset" | "amount" | "expiresAt" | "messageDigest">,
   { payer, payTo, asset, amount, messageDigest, expiresAt }: Payment,

@@ -17,7 +17,7 @@ export async function reconcile(needs: Needs, network: string): Promise<void> {
   await Promise.all(abandoned.map((payment) => finish(needs, scheme, payment)));
 }
 
-/** Of networks that are not configured any more, or have not answered since the start, nothing can be asked. */
+/** Warns of payments that cannot be looked for: their network is not configured any more, or has not answered since the start. */
 export async function tellOfWaiting({ store, schemes, log }: Pick<Needs, "store" | "schemes" | "log">): Promise<void> {
   const open = schemes.all.map(({ network }) => network).filter((network) => schemes.openOn(network));
   for (const waiting of await store.waitingOutside(open))

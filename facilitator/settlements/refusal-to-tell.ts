@@ -21,7 +21,7 @@ export async function refusalToTell(
   payment: Payment,
 ): Promise<Refusal | undefined> {
   const isSame = isSamePayment(record, payment);
-  // What is settled is what landed.
+  // The payment that is settled is the one that landed.
   if (!isSame && (record.state === "settled" || !scheme.findSent)) return anotherPayment;
   try {
     const unsigned = await scheme.checkSignature(payment);

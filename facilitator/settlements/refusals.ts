@@ -4,10 +4,10 @@ import type { PaymentRequest } from "../schemes/scheme.ts";
 import { recordedNetworks } from "./scope.ts";
 
 const bufferMax = 5_000;
-/** Of this copy. A flood of refusals must not fill the disk, without which no payment can be claimed. */
+/** Refusals that this copy stores. A flood of them must not fill the disk: then no payment could be claimed. */
 const perMinuteMax = 3_000;
 export const refusalDays = 30;
-/** What is longer is cut, its resource's URL among it. */
+/** Longer texts are cut, the resource's URL too. */
 export const refusalTextMax = 512;
 const deletedAtOnceMax = 10_000;
 

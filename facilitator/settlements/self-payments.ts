@@ -56,7 +56,7 @@ interface Changed {
   readonly is_self_payer: boolean;
 }
 
-/** All that they paid and that has been counted; what waits in the queue is counted by what they are then. */
+/** Moves all that they paid and that has been counted; payments still in the queue are counted by what their payers are then. */
 async function move(
   tx: Queryable,
   changed: readonly Changed[],

@@ -95,7 +95,7 @@ export class SettlementStore implements BroadcastLog {
     return this.#recordBroadcast({ claim, broadcast });
   }
 
-  /** The same for several claims that the open transaction `tx` has locked. */
+  /** Records the broadcasts of several claims that the open transaction `tx` has locked. */
   async recordBroadcasts(tx: Queryable, sent: readonly ClaimedBroadcast[]): Promise<void> {
     if (sent.length === 0) return;
     const recorded = await recordBroadcasts(tx, sent, broadcastLeaseSeconds);
@@ -108,8 +108,8 @@ export class SettlementStore implements BroadcastLog {
   }
 
   /**
-   * The same because it was not sent. Once a reconciler has leased the payment, which moves the lease on, it may have been sent by
-   * that one: then false.
+   * Takes back what was signed, because it was not sent. False once a reconciler has leased the payment, which moves the lease on:
+   * it may have sent it.
    */
   takeBackUnsent(claim: Claim, transaction: string, db: Queryable = this.#db): Promise<boolean> {
     const isAlone = `lease_until <= broadcast_at + interval '${broadcastLeaseSeconds} seconds'`;
@@ -186,7 +186,7 @@ export class SettlementStore implements BroadcastLog {
     );
   }
 
-  /** Ends a claim of which certainly nothing was sent, for no fault of the payment: it can be claimed again at once. */
+  /** Ends a claim for which certainly nothing was sent, for no fault of the payment: it can be claimed again at once. */
   async withdraw({ id, token }: Claim, { refused, message }: Refusal): Promise<void> {
     await this.#db.query(
       `update payments

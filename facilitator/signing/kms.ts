@@ -36,12 +36,12 @@ export class Kms {
     this.#client = new AwsClient({ accessKeyId, secretAccessKey, region, service: "kms", retries: 0 });
   }
 
-  /** Of a secp256k1 key, as DER. Throws KeyAwayError. */
+  /** The public key of a secp256k1 key, as DER. Throws KeyAwayError. */
   publicKey(key: string): Promise<Buffer> {
     return this.#ask("GetPublicKey", { KeyId: key }, "PublicKey");
   }
 
-  /** Of a digest of 32 bytes, as DER, s in either half. Throws KeyAwayError. */
+  /** Signs a digest of 32 bytes. DER, s in either half. Throws KeyAwayError. */
   sign(key: string, digest: Uint8Array): Promise<Buffer> {
     // The name tells the service how long the digest is; by what it was made is no matter there.
     const algorithm = { MessageType: "DIGEST", SigningAlgorithm: "ECDSA_SHA_256" };

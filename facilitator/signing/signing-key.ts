@@ -2,9 +2,9 @@
 export interface SigningKey {
   /** 33 bytes. Throws KeyAwayError. */
   publicKey(): Promise<Buffer>;
-  /** Of a digest of 32 bytes. Throws KeyAwayError. */
+  /** Signs a digest of 32 bytes. Throws KeyAwayError. */
   sign(digest: Uint8Array): Promise<EcdsaSignature>;
-  /** The same at once; only a key in this process can. */
+  /** Signs without waiting; only a key in this process can. */
   readonly signAtOnce: ((digest: Uint8Array) => EcdsaSignature) | undefined;
   /** False from when the key could not be asked until it answers again. */
   readonly isThere: boolean;

@@ -10,9 +10,9 @@ import type { View } from "./page.ts";
 /** What every page is shown in. */
 export interface Frame {
   readonly assets: () => Promise<Assets>;
-  /** The environments of which this daemon serves networks, that of its figures first. */
+  /** The environments in which this daemon serves networks, the one of its figures first. */
   readonly environments: readonly Environment[];
-  /** Of a network by its CAIP-2 id. */
+  /** The environment of a network, by its CAIP-2 id. */
   readonly environmentOf: (network: string) => Environment;
 }
 

@@ -5,7 +5,7 @@ import type { Assets } from "../../shared/page/assets.ts";
 
 /** A page of the daemon: where it is and what it shows. Rules stand in the verbs that it calls, as for the API. */
 export interface Page {
-  /** As endpoints write it: `/tx/{id}`. */
+  /** Written as endpoints write it: `/tx/{id}`. */
   readonly path: string;
   /** Programs get JSON at the same path, and only requests for HTML get the page. */
   readonly isAlsoJson?: boolean;
@@ -23,7 +23,7 @@ export interface View {
   readonly status?: number;
   /** Which of the main links it belongs to: `/transactions`. */
   readonly section: string;
-  /** Of what it shows, where that is not what was asked for. */
+  /** The environment that the page shows, where it is not the one asked for. */
   readonly env?: Environment;
   /** Shared caches may keep it for a second. Not where a program gets JSON at the same path: some caches do not tell the two apart. */
   readonly isPublic?: boolean;

@@ -77,7 +77,7 @@ function sendRaw(response: Response, { type, content, headers = {} }: Raw): void
   response.type(type).send(content);
 }
 
-/** As the endpoint of the same address has it: by the network that is asked for where nothing else is said. */
+/** The environment asked for, read as the endpoint of this address reads it: by the network where `env` is not given. */
 function envOf(query: URLSearchParams, { environments: served, environmentOf }: Frame): Environment {
   const asked = query.get("env") ?? "";
   const network = query.get("network") ?? "";
@@ -87,7 +87,7 @@ function envOf(query: URLSearchParams, { environments: served, environmentOf }: 
   return env;
 }
 
-/** What the caller wrote as our name; only what a name can be. */
+/** The origin by which the caller names us; a placeholder where the Host header cannot be a name. */
 function originOf(request: Request): string {
   const host = request.get("host") ?? "";
   return /^[\w.:[\]-]{1,255}$/.test(host) ? `${request.protocol}://${host}` : "https://facilitator.example";

@@ -47,7 +47,7 @@ function checkNeeds(context: SiteNeeds): CheckNeeds {
   return { db, callCounts, fetchUnpaid, allowLocalhost, supported: supported(context) };
 }
 
-/** The environments of which this daemon serves a network, that of its figures first. */
+/** The environments in which this daemon serves a network, the one of its figures first. */
 export function servedEnvironments({ schemes, config }: Pick<Context, "schemes" | "config">): Environment[] {
   const served = [...new Set(schemes.all.map(({ network }) => config.environmentOf(network)))];
   const first = environmentOfAll(served);

@@ -98,7 +98,7 @@ export class EvmChain {
     return BigInt((await this.#rpc.call("eth_getTransactionCount", [address, at])) as string);
   }
 
-  /** What an account holds, wei, and as of which block: undefined where the node that answers is not that far. And the newest block. */
+  /** What an account holds, wei, and at which block: undefined where the answering node has not got that far. And the newest block. */
   async balance(address: string): Promise<{ balance: bigint; asOf: bigint | undefined; newest: Block }> {
     const newest = await this.latestBlock();
     const { number } = newest;
@@ -115,7 +115,7 @@ export class EvmChain {
     return this.#block("latest");
   }
 
-  /** The block so many before another. */
+  /** The block `count` before another. */
   async blockBefore(block: Block, count: number): Promise<Block> {
     if (count <= 0) return block;
     return this.#block(quantity(block.number > BigInt(count) ? block.number - BigInt(count) : 0n));

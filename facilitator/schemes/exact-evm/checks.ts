@@ -92,7 +92,7 @@ const networksAgree: Rule<Draft> = ({ request }) => {
       );
 };
 
-/** X1: what the payer accepted is what the resource server asks for. */
+/** X1: the payer accepted what the resource server asks for. */
 const acceptedIsRequired: Rule<Draft> = ({ request: { version, accepted, requirements }, extra }) => {
   if (version === 1) return undefined;
   const acceptedExtra = accepted.extra ?? {};

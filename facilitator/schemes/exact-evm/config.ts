@@ -42,7 +42,7 @@ export function evmChainIds(variables: Variables): readonly number[] {
   return [...new Set(ids)].map(Number).toSorted((a, b) => a - b);
 }
 
-/** As the table of chains has it, unless the operator says otherwise; a chain that neither names is a main network. */
+/** The environment of a chain: as the operator says, else by the table of chains; a chain in neither is a main network. */
 export function readEnvironments(env: EnvReader, variables: Variables): EnvironmentOf {
   const declared = new Map(
     evmChainIds(variables).map((chainId) => {
@@ -79,7 +79,7 @@ export function readEvm(env: EnvReader, chainId: number, environmentOf: Environm
   };
 }
 
-/** Those listed, then those of the seed. */
+/** The listed signers, then those of the seed. */
 function readSigners(env: EnvReader, name: string, seedKeys: readonly Secret[]): readonly EvmSignerConfig[] {
   const listed = env.list(name).flatMap((entry) => readSigner(entry) ?? []);
   if (listed.length < env.list(name).length) {

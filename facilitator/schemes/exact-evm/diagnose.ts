@@ -46,8 +46,8 @@ async function refuseSpent(chain: EvmChain, payment: EvmPayment): Promise<Refusa
 }
 
 /**
- * The same for a payment whose time is over; undefined when its nonce was never used. Throws RpcUnreachableError when the
- * transaction that used it lately does not show yet.
+ * The refusal of a payment whose time is over and whose nonce was used; undefined when it never was. Throws
+ * RpcUnreachableError when the transaction that used it lately does not show yet.
  */
 export async function findSettled(chain: EvmChain, payment: EvmPayment): Promise<Refusal | undefined> {
   const { from, nonce } = payment.authorization;

@@ -17,7 +17,7 @@ import { isOfContract, RpcError } from "./rpc.ts";
 import { type RightToSend, signBatch } from "./sign-batch.ts";
 import { EvmSigner } from "./signer.ts";
 
-/** One address that pays gas, and its queue. What waits is signed and stored together (sign-batch.ts); sending comes after. */
+/** One address that pays gas, and its queue. Waiting payments are signed and stored together (sign-batch.ts), and sent after that. */
 export class EvmFeePayer {
   readonly #signer: EvmSigner;
   readonly #config: EvmConfig;
@@ -217,8 +217,8 @@ export class EvmFeePayer {
   }
 
   /**
-   * Signs the job with another nonce, once. What was signed first may have reached another node: where nothing comes of the
-   * second, what became of the payment is not known.
+   * Signs the job with another nonce, once. The first transaction may have reached another node: where the second comes to
+   * nothing, the payment's end is unknown.
    */
   async #signAnew(job: Job, hash: Hex): Promise<boolean> {
     await this.synchronizeNonce();
@@ -264,7 +264,7 @@ interface Needs {
 class ClaimGoneError extends Error {}
 
 interface Job {
-  /** It was signed before, with a nonce that turned out to be used. */
+  /** The job was signed before, with a nonce that turned out to be used. */
   readonly again?: true;
   readonly right: RightToSend;
   /** The payment's. */

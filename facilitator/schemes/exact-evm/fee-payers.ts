@@ -61,7 +61,7 @@ export class EvmFeePayers {
     return this.#gasPrices.isTooHigh;
   }
 
-  /** Those that this copy looks after. */
+  /** The fee payers that this copy looks after. */
   get leased(): readonly Hex[] {
     return this.#leased.map(({ address }) => address);
   }
@@ -97,7 +97,7 @@ export class EvmFeePayers {
     return eachOf(this.#leased, (feePayer) => feePayer.maintainNonces());
   }
 
-  /** Of payments that are final. */
+  /** Forgets the signed bytes of final payments. */
   forgetSignedBytes(): Promise<void> {
     const needs = { chain: this.#chain, db: this.#db };
     return eachOf(this.leased, (address) => forgetFinal(address, this.#network, needs));

@@ -50,7 +50,7 @@ export async function findOutcome(chain: EvmChain, config: EvmConfig, unfinished
   );
 }
 
-/** The same for a transaction that was just seen to have reverted, until the node is that far or the deadline comes. */
+/** The outcome of a transaction that was just seen to have reverted; waits until the node has got that far or the deadline comes. */
 export async function outcomeOfRevert(
   chain: EvmChain,
   config: EvmConfig,

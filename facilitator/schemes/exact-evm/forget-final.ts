@@ -27,7 +27,7 @@ interface Needs {
   readonly db: Database;
 }
 
-/** Up to the first nonce of which a payment has not ended for that long. */
+/** Stops at the first nonce whose payment has not been final for that long. */
 const forget = `
   with next as (
     select p.id, p.nonce, coalesce(p.state in ('settled', 'failed') and p.finished_at < $4, false) as is_final

@@ -39,7 +39,7 @@ export class GasPrices {
     return this.#fees !== undefined && this.#fees.perGas > this.#perGasMax;
   }
 
-  /** So that a price that has fallen is known soon. Never throws. */
+  /** Reads prices while they are too high, so that a fall is known soon. Never throws. */
   async readWhileTooHigh(): Promise<void> {
     if (this.isTooHigh) await this.current().catch(() => {});
   }

@@ -4,8 +4,8 @@ import type { EvmPayment } from "./payload.ts";
 import type { RightToSend } from "./sign-batch.ts";
 
 /**
- * One after the other, for as long as they turn out to have no money for gas or no key that signs. Once several keys
- * elsewhere have not signed, only those in this process are asked.
+ * Asks one fee payer after the other, for as long as they have no money for gas or no key that signs. Once several
+ * remote keys have not signed, only those in this process are asked.
  */
 export async function sendByAny(
   feePayers: readonly EvmFeePayer[],
@@ -28,7 +28,7 @@ export async function sendByAny(
 
 const unsignedMax = 3;
 
-/** One that this copy looks after, if it can: so copies seldom wait for each other's nonces. */
+/** Prefers a fee payer that this copy looks after, so that copies seldom wait for each other's nonces. */
 export function leastBusy(feePayers: readonly EvmFeePayer[]): EvmFeePayer {
   const able = feePayers.filter(({ balance }) => !balance.empty && balance.signs);
   const own = able.filter(({ isLeased }) => isLeased);

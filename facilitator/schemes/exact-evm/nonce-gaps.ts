@@ -48,7 +48,7 @@ export class NonceGaps {
     for (const { nonce, next_nonce: next, is_vacant: isVacant, raw } of rows as UnusedRow[]) {
       const gap = { nonce, raw: raw?.at(-1) };
       if (isVacant) {
-        // It goes to the next payment, unless others wait for it already.
+        // The next payment takes this nonce, unless others wait for it already.
         if (nonce === mined && next > nonce + 1n) gaps.push({ ...gap, reason: "given back" });
       } else if (raw) {
         gaps.push({ ...gap, reason: "of a failed payment" });

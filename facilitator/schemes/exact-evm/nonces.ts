@@ -23,7 +23,7 @@ export class Nonces {
   readonly #db: Database;
   readonly #network: string;
   readonly #address: string;
-  /** As this copy last saw or left them. It may be behind: what counts is the row. */
+  /** The nonces as this copy last saw or left them. They may be old: the row decides. */
   #known: KnownNonces | undefined;
 
   constructor(db: Database, network: string, address: string) {

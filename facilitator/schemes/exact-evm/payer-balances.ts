@@ -2,7 +2,7 @@ import type { ReadCache } from "../read-cache.ts";
 import type { EvmChain } from "./chain.ts";
 import type { EvmPayment } from "./payload.ts";
 
-/** What the payers of payments that were checked hold. It may be a moment old: what left it through us meanwhile is counted. */
+/** What payers of checked payments hold. A balance may be a moment old: what they paid through us since then is counted against it. */
 export class PayerBalances {
   readonly #chain: EvmChain;
   readonly #reads: ReadCache;

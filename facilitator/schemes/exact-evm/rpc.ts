@@ -120,7 +120,7 @@ export function isFailedCall(error: RpcError): boolean {
 
 /** OpenEthereum's and Nethermind's. */
 const vmExecutionError = -32015;
-/** As geth, Besu and revm (Reth, Anvil) say it. */
+/** The messages of geth, Besu and revm (Reth, Anvil). */
 const callFailures =
   /out ?of ?gas|(intrinsic|floor data) gas|invalid ?(fe)?opcode|opcode ?not ?found|invalid ?jump|stack ?(under|over)flow/i;
 
@@ -135,7 +135,7 @@ const postsMax = 4;
 interface Call {
   readonly method: string;
   readonly params: readonly unknown[];
-  /** As `performance.now()` tells it. */
+  /** By `performance.now()`. */
   readonly since: number;
   readonly resolve: (value: unknown) => void;
   readonly reject: (error: Error) => void;

@@ -10,10 +10,10 @@ import { RpcUnreachableError } from "./rpc.ts";
 import { paysAsAgreed } from "./transfers.ts";
 
 /**
- * What our fee payers settled and the database does not know any more. Where as many settlements are on record as a fee payer used
- * nonces, nothing is missing; else the blocks are read, a portion at a time until the rest is whole, and each of its transactions that is
- * not on record is held against the token's own events. What is searched was final some time ago, so that any node behind the address
- * has it.
+ * Finds what our fee payers settled and the database does not know any more. Where as many settlements are on record as a fee payer used
+ * nonces, nothing is missing. Else it reads the blocks, a portion at a time until the rest is whole, and holds each transaction that is
+ * not on record against the token's own events. It searches only blocks that have been final for some time, so that any node behind the
+ * address has them.
  */
 export class SentSearch {
   readonly #needs: Needs;
@@ -88,7 +88,7 @@ export class SentSearch {
     return left;
   }
 
-  /** Records what is missing of what was sent in a range up to a block, and answers its new mark; undefined when another copy moved it. */
+  /** Records what is missing of all that was sent up to a block, and answers the new mark; undefined when another copy moved it. */
   async #conclude(
     log: SearchLog,
     { from, to }: SearchedRange,
@@ -141,7 +141,7 @@ function isWorthIt(from: SearchMark, to: SearchMark): boolean {
 }
 
 const min = (one: bigint, other: bigint) => (one < other ? one : other);
-/** A search reads a thousand blocks at most: so many at a time, and a rest after each portion. */
+/** A search reads a thousand blocks at most, in portions with a rest after each. */
 const portionsMax = 10;
 const portionBlocks = 100;
 const atOnce = 4;

@@ -78,7 +78,7 @@ async function takeNonces<J extends Call>(
   return { signed: signed.map((one, index) => ({ ...one, claim: claims[index] as Claim })), lost, unclaimed, left };
 }
 
-/** Whose claims stand, or can be made; the rows of those that stand are locked. */
+/** Sorts calls by whether their claims stand, can be made or are lost; locks the rows of those that stand. */
 async function sortOut<J extends Call>(tx: Transaction, store: Needs["store"], calls: readonly J[]) {
   const claimed = await stillClaimed(
     tx,
@@ -137,7 +137,7 @@ function fieldsOf({ chainId, gasLimit }: EvmConfig, { to, data }: Call, nonce: b
   return { type: "eip1559" as const, chainId, nonce: Number(nonce), to, data, gas: gasLimit, ...prices };
 }
 
-/** A claim, or what one is to be made on: then it is there once what was signed is stored. */
+/** A claim, or the payment to claim: then the claim is made when what was signed is stored. */
 export interface RightToSend {
   claim?: Claim;
   readonly wanted?: WantedClaim;

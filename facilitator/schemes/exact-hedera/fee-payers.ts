@@ -23,7 +23,7 @@ export class HederaFeePayers {
   readonly #log: Log;
   readonly #kms: Kms | undefined;
   readonly #signers = new Map<string, Signer>();
-  /** Those whose key is known to be their account's. */
+  /** Fee payers whose key is known to be their account's. */
   readonly #compared = new Set<string>();
   readonly #funds: ReadonlyMap<string, FeePayerFunds>;
   readonly #leases: SignerLeases;
@@ -68,7 +68,7 @@ export class HederaFeePayers {
     return this.accounts.map((account) => this.balanceOf(account));
   }
 
-  /** Those that this copy looks after. */
+  /** The fee payers that this copy looks after. */
   get leased(): readonly string[] {
     return this.accounts.filter((account) => this.#leases.holds(account));
   }
@@ -84,7 +84,7 @@ export class HederaFeePayers {
   /** The network refused a transaction because this account could not pay its fee. */
   noteEmpty(account: string): void {
     this.#log.error({ account, network: this.#config.network }, "a fee payer has no HBAR left for network fees");
-    // It may have been configured when the transaction was signed and not be any more.
+    // The account may have been taken out of the configuration since it signed.
     this.#funds.get(account)?.noteRefused(async () => 0n);
   }
 

@@ -5,10 +5,10 @@ import secp256k1 from "secp256k1";
 import { verifyEd25519 } from "../../../shared/hedera/ed25519.ts";
 import type { SignaturePair, SignedBody } from "./payload.ts";
 
-/** Who may sign for an account: one key, or so many of several. What cannot sign here (a contract) signs nothing. */
+/** The key of an account: a single key, or a threshold of several. A key that cannot sign here (a contract) is unusable. */
 export type Key =
   | { readonly kind: "ed25519" | "ecdsa"; readonly raw: Buffer }
-  /** Of more keys than there are, or of none, is never reached. */
+  /** A threshold of none, or of more keys than there are, is never reached. */
   | { readonly kind: "threshold"; readonly threshold: number; readonly keys: readonly Key[] }
   | { readonly kind: "unusable" };
 

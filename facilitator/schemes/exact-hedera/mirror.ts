@@ -70,7 +70,7 @@ export class Mirror {
       }));
   }
 
-  /** The same as the mirror has it. */
+  /** The mirror's own records of a transaction id. */
   async executed(transaction: string): Promise<readonly JsonObject[]> {
     const found = await this.get(`/api/v1/transactions/${transaction.replace("@", "-").replace(/\.(\d+)$/, "-$1")}`);
     return listOf(found, "transactions");
@@ -97,7 +97,7 @@ export class Mirror {
     });
   }
 
-  /** It has said lately that it is asked too much. */
+  /** The mirror has said lately that it gets too many requests. */
   get isExhausted(): boolean {
     return Date.now() < this.#exhaustedUntilMs;
   }
@@ -199,7 +199,7 @@ const rowOf = (asset: string, { account, amount }: JsonObject) => ({
   amount: Number(amount),
 });
 
-/** What is not said in so many words is taken for the worse. */
+/** Where the mirror does not say a thing, the worse is assumed. */
 function readAccount(found: JsonObject): MirrorAccount {
   return {
     key: readMirrorKey(found.key),

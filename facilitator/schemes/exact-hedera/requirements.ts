@@ -42,7 +42,7 @@ const networksAgree: Rule<RequirementsDraft> = ({ request: { version, accepted, 
   return refuse("network_mismatch", `The payment is for ${agreed}, the requirements for ${network}.`);
 };
 
-/** H3: what the payer accepted is what the resource server asks for. v1 payments say only part of it. */
+/** H3: the payer accepted what the resource server asks for. v1 payments say only part of it. */
 const acceptedIsRequired: Rule<RequirementsDraft> = ({ request: { version, accepted, requirements }, extra }) => {
   const differs = (given: unknown, required: unknown) => given !== required && (version === 2 || given !== undefined);
   const differing = [

@@ -6,8 +6,8 @@ import type { HederaPayment } from "./payload.ts";
 import { readSettlement } from "./sent-transfers.ts";
 
 /**
- * What our fee payers settled and the database does not know any more: every transfer that one of them paid for, in the order of
- * consensus, by the mirror's records. What is searched the mirror had some time ago, and so has any other behind its address.
+ * Finds what our fee payers settled and the database does not know any more: every transfer that one of them paid for, in the
+ * order of consensus, by the mirror's records. It searches only what is old enough for every mirror behind the address to have.
  */
 export class SentSearch {
   readonly #needs: Needs;

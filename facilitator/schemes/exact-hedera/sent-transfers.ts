@@ -54,7 +54,7 @@ function moneyMoved(record: JsonObject, feePayer: string): Moved | undefined {
   return amongFees(ofOthers, fee);
 }
 
-/** HBAR moves beside what the node and the network get of the fee: only who gets exactly what the payer gave can be the payee. */
+/** HBAR also moves as fees to the node and the network: only an account that gets exactly what the payer gave can be the payee. */
 function amongFees(rows: readonly Row[], fee: number): Moved | undefined {
   const gave = rows.filter(({ amount }) => amount < 0);
   const [payer] = gave;

@@ -32,7 +32,7 @@ export async function submit(
   return send(needs, payment, { claim, copies, recordedMs }, deadline);
 }
 
-/** The same with a payment that has no claim yet: it is claimed with what is signed for it. */
+/** Submits a payment that has no claim: it is claimed together with what is signed for it. */
 export async function claimAndSubmit(
   needs: ChainNeeds,
   payment: HederaPayment,

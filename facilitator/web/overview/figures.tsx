@@ -156,7 +156,7 @@ const barsMax = 90;
 
 type ChartBar = Pick<DayFigures, "settled" | "failed" | "rejected" | "volume"> & { readonly label: string };
 
-/** Sums of seven days each, of which the last ends today: the first may be of fewer days. */
+/** Sums of seven days each. The last week ends today; the first may have fewer days. */
 function byWeek(daily: readonly DayFigures[]): ChartBar[] {
   const weeks: ChartBar[] = [];
   for (let end = daily.length; end > 0; end -= 7) {

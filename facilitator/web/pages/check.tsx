@@ -102,7 +102,7 @@ function Body({ url, env, seen, refused, to }: BodyProps) {
 }
 
 function Seen({ seen }: { seen: SellerCheck }) {
-  // Of a server that did not answer nothing is known but whether it is listed.
+  // A server that did not answer has no readings: only its listing is known.
   const readings = seen.status === undefined ? [] : seen.readings;
   const answered = seen.status === undefined ? [] : [seen.answer];
   const findings = [...answered, ...readings.flatMap(({ findings: all }) => all), ...seen.listing];

@@ -226,7 +226,7 @@ function Limits({ context: { config } }: Pick<BodyProps, "context">) {
   );
 }
 
-/** Those that cost a network fee: a payer who has so many waits. */
+/** Failures that cost a network fee; a payer with so many must wait. */
 function failuresAllowed({ failuresPerPayer, failuresPerPayerDay }: Needs["config"]["limits"]): string {
   const most = [
     failuresPerPayer > 0 && `${failuresPerPayer} within ${failuresWithin}`,

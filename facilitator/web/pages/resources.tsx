@@ -61,7 +61,7 @@ export function resourcePages(context: Needs, environments: readonly Environment
   ];
 }
 
-/** As the address says it; anything else is a 400. */
+/** Reads the address; throws 400 on anything it does not know. */
 function readAsked(context: Needs, { query, env }: Visit): Asked & Pick<AskedResources, "networks"> {
   const { q, network, price, sort, from, cursor } = readQuery(resourcesQuery, Object.fromEntries(query));
   const words = (q ?? "").trim();

@@ -80,7 +80,7 @@ function given({ query, env }: Visit, limit: number): Record<string, string> {
   return { ...asked, env, limit: query.get("limit") ?? String(limit) };
 }
 
-/** The same page with something of its address changed, from the first row on. */
+/** The address of this page with some filters changed, from the first row on. */
 function changed(visit: Visit, changes: Readonly<Record<string, string | undefined>>): string {
   return addressOf(visit, filters, changes);
 }
