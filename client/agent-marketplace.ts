@@ -42,7 +42,7 @@ export interface AgentMarketplaceOptions extends Omit<CallOptions, "signal"> {
   readonly key?: string | undefined;
   /** Where the service is; AGENT_MARKETPLACE_URL in the environment when left out. */
   readonly baseUrl?: string | undefined;
-  /** Who pays for calls without a key. */
+  /** The wallets that pay for calls without a key. */
   readonly wallets?: Wallets | undefined;
   /** Keeps payments from before they are sent until their end is known. In memory when left out. */
   readonly store?: PaymentStore | undefined;

@@ -10,5 +10,5 @@ export function fromBase64(text: string): Uint8Array<ArrayBuffer> {
   return Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
 }
 
-/** As many arguments as every engine takes. */
+/** The number of arguments that every engine takes. */
 const chunkBytes = 32_768;

@@ -9,8 +9,8 @@ export interface ChargingOptions extends CallOptions {
 }
 
 /**
- * Posts what charges credits, under a name, so that a repetition is answered what the first was. Throws OutcomeUnknownError
- * where no answer came, and AnswerError for a refusal; both carry the name to go on with.
+ * Posts a request that charges credits, under a name, so that a repetition gets the first one's answer. Throws
+ * OutcomeUnknownError where no answer came, and AnswerError for a refusal; both carry the name to go on with.
  */
 export async function postOnce(
   http: HttpClient,

@@ -100,7 +100,7 @@ export class HttpClient {
       method,
       headers: { ...this.#headers, ...(body !== undefined && { "content-type": "application/json" }), ...headers },
       ...(body !== undefined && { body }),
-      // Neither a key nor a payment follows to another address.
+      // Neither the key nor a payment may be sent on to another address.
       redirect: "manual",
       signal: signal ? AbortSignal.any([signal, timeout]) : timeout,
     });
@@ -114,7 +114,7 @@ export class HttpClient {
   }
 }
 
-/** As timers take it. Throws TypeError before anything is sent. */
+/** The timeout in the form that timers take. Throws TypeError before anything is sent. */
 function timeoutOf({ timeoutMs = usualTimeoutMs }: CallOptions): number {
   if (timeoutMs > 0) return Math.min(Math.ceil(timeoutMs), longestTimerMs);
   throw new TypeError("timeoutMs must be above 0.");
@@ -150,7 +150,7 @@ const movedError = (response: Response) => {
   return new AnswerError({ status: response.status, headers: response.headers, body });
 };
 
-/** What was left undefined does not hide what holds for all calls. */
+/** Without options that are undefined, which would hide the options for all calls. */
 function given(options: CallOptions): CallOptions {
   return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
 }

@@ -3,7 +3,7 @@ import type { IncomingHttpHeaders } from "node:http";
 
 export interface SignedRequest {
   readonly method: string;
-  /** As it came, percent-encoded, with its query. */
+  /** The path as received: percent-encoded, with its query. */
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
   /** SHA-256 of the body in hex, or what stands for it. */

@@ -4,7 +4,7 @@ import { ApiError } from "./errors.ts";
 import type { HttpLimits } from "./http-limits.ts";
 import { onceClosed } from "./response-closed.ts";
 
-/** A body of so many bytes is not counted: connections are limited, and small requests are never turned away. */
+/** Bodies up to this size are not counted: connections are limited, and small requests are never turned away. */
 export const smallBodyBytes = 65_536;
 /** While others wait for its room, a body must come at the rate that brings 15 MB within the server's `requestTimeout`. */
 const bytesPerSecondMin = 125_000;
@@ -68,7 +68,7 @@ export class BodyBudget {
     return true;
   }
 
-  /** Whether the caller's own share has room for so many bytes more, and for one body more if this is one. */
+  /** Whether the caller's own share has room for `bytes` more, and for one body more if this body is not counted yet. */
   #ownRoom({ client, held }: Reading, bytes: number): { bytes: boolean; bodies: boolean } {
     const own = this.#holders.get(client) ?? { bytes: 0, bodies: 0 };
     const { bodyBytes, largeBodiesPerAddress } = this.#limits;
@@ -128,7 +128,7 @@ export class BodyBudget {
 export interface HeldBody {
   /** Counts more bytes: undefined when there is room, else a promise of room, which rejects with 503, or 429 over one's share. */
   grow(bytes: number): Promise<void> | undefined;
-  /** It has been read, or given up; what it holds still counts. */
+  /** The body has been read, or given up; its bytes still count. */
   done(): void;
 }
 

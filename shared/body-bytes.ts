@@ -7,7 +7,7 @@ const blockBytesMax = 65_536;
 /** Blocks of full size that no request uses now: fresh memory costs more than what is written into it. */
 const spare: Buffer[] = [];
 const spareMax = 512;
-/** Of a large body so much is copied or decoded at once. */
+/** How many blocks of a large body are copied or decoded at once. */
 const blocksPerTurn = 16;
 
 /** The bytes of a body. But for the first, chunks are copied together: each would hold on to all that was read with it. */
@@ -66,7 +66,7 @@ export class BodyBytes {
     return text;
   }
 
-  /** The same, a piece per turn. */
+  /** The UTF-8 text from `from` to `to`, a piece per turn. */
   async *pieces(from: number, to: number): AsyncIterable<string> {
     const decoder = new StringDecoder("utf8");
     for await (const blocks of this.#inTurns(from, to)) yield blocks.map((block) => decoder.write(block)).join("");

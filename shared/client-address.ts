@@ -1,6 +1,6 @@
 import ipaddr from "ipaddr.js";
 
-/** Who calls, as limits count it: an IPv4 address, or the /64 that one customer of IPv6 has all addresses of. */
+/** The caller, as limits count callers: an IPv4 address, or the /64 that one customer of IPv6 has all addresses of. */
 export function clientOf(address: string): string {
   if (!address.includes(":") || !ipaddr.isValid(address)) return address;
   const parsed = ipaddr.process(address);

@@ -10,7 +10,7 @@ import type { Tracing } from "./tracing.ts";
  */
 export interface Endpoint<Access extends string = string, Tag extends string = string> {
   readonly method: "get" | "post" | "put" | "patch" | "delete" | "options";
-  /** As OpenAPI writes it: `/api/v1/runs/{run_id}`. */
+  /** In OpenAPI's form: `/api/v1/runs/{run_id}`. */
   readonly path: string;
   /** The operation id. A client library names its function after it: `listRuns`. */
   readonly id: string;
@@ -20,7 +20,7 @@ export interface Endpoint<Access extends string = string, Tag extends string = s
   /** What a caller must know before the call, in sentences. */
   readonly description: string;
   readonly access: Access;
-  /** Of what is paid with the request over x402. */
+  /** The price of what a request pays for over x402. */
   readonly price?: Price;
   readonly pathParameters?: Shapes;
   readonly query?: z.ZodObject | QueryParameters;
@@ -132,7 +132,7 @@ function readerOf({ limits, read }: RequestBody): RequestHandler {
   return read === "first" ? jsonBody(limits) : laterBody(limits);
 }
 
-/** As Express writes it: `/api/v1/runs/:run_id`. */
+/** In Express' form: `/api/v1/runs/:run_id`. */
 function routeOf(path: string): string {
   return path.replaceAll(/\{(\w+)\}/g, ":$1");
 }

@@ -8,13 +8,13 @@ export function sendTagged(request: Request, response: Response, body: object): 
   sendText(request, response, "json", JSON.stringify(body));
 }
 
-/** The same for every caller, pages of other origins too, and good for so many seconds. */
+/** Answers every caller alike, pages of other origins too; caches may keep it for `seconds`. */
 export function sendPublic(request: Request, response: Response, body: object, seconds: number): void {
   response.setHeader("access-control-allow-origin", "*");
   sendPublicText(request, response, { type: "json", text: JSON.stringify(body), seconds });
 }
 
-/** A public text, good for so many seconds. */
+/** Sends a public text that caches may keep for `seconds`. */
 export function sendPublicText(
   request: Request,
   response: Response,

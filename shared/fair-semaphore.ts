@@ -9,7 +9,7 @@ export class FairSemaphore {
   readonly #parts: readonly [account: number, agent: number];
   readonly #taken = new Map<string, number>();
   readonly #waiting = new Set<Waiting>();
-  /** Of each account. */
+  /** How many wait, by account. */
   readonly #waitingBeside = new Map<string, number>();
   #used = 0;
 
@@ -60,7 +60,7 @@ export class FairSemaphore {
     });
   }
 
-  /** Those who fit, in the order in which they came. */
+  /** Admits those who fit, in the order in which they came. */
   #admit(): void {
     for (const { holder, admit } of this.#waiting) {
       if (this.#used >= this.#total) return;
@@ -91,7 +91,7 @@ export class NoPermitError extends Error {
   }
 }
 
-/** Of one account. */
+/** How many of one account may wait. */
 const waitingMax = 1_000;
 
 interface Waiting {

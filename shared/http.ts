@@ -93,7 +93,7 @@ export interface ErrorForms {
 }
 
 export interface FailedRequest {
-  /** As the answer carries it. */
+  /** The request's id, as the answer carries it. */
   readonly id: string;
   readonly method: string;
   readonly path: string;
@@ -163,7 +163,7 @@ const timeouts = {
   keepAliveTimeout: 65_000,
 };
 
-/** Of two hosts a proxy may have gone by one and we by the other (RFC 9112 §3.2: 400). HTTP/1.0 needs none. */
+/** With two hosts, a proxy may have gone by one and we by the other (RFC 9112 §3.2: 400). HTTP/1.0 needs none. */
 function hostRefusal({ rawHeaders, httpVersion }: IncomingMessage): string | undefined {
   let hosts = 0;
   for (let at = 0; at < rawHeaders.length; at += 2) {
@@ -191,7 +191,7 @@ function isLargelyUnread({ complete, headers }: IncomingMessage): boolean {
  */
 function closeUnread(request: IncomingMessage, response: ServerResponse): void {
   response.setHeader("connection", "close");
-  // Of a body in small chunks each is an object of its own, many times its size, and one read of the connection holds thousands.
+  // A body in small chunks would be thousands of objects per read of the connection, each many times larger than its chunk.
   request.push = () => false;
   // A body that no handler began to read is read by Node after the answer.
   request.read(0);

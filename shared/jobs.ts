@@ -12,7 +12,7 @@ export interface Job {
   readonly name: string;
   /** From the end of one run to the start of the next. */
   readonly everyMs: number;
-  /** The same after a run that failed; as after any other when left out. */
+  /** From the end of a run that failed to the start of the next; `everyMs` when left out. */
   readonly retryMs?: number;
   /** A run that takes long looks at `stopping` between its steps. */
   readonly run: (stopping: AbortSignal) => Promise<unknown>;

@@ -1,10 +1,10 @@
 import { createHash, randomUUID } from "node:crypto";
 import { ownEventLoopTurn } from "./event-loop.ts";
 
-/** So much text is worked on at once where nothing else is to wait for it: a millisecond or two. */
+/** How much text is hashed before anything else gets a turn: it takes a millisecond or two. */
 const pieceLength = 1_000_000;
 
-/** As `JSON.stringify` takes it. */
+/** The form that `JSON.stringify` takes. */
 type Replacer = (name: string, value: unknown) => unknown;
 
 /** SHA-256 of what `JSON.stringify` writes of the value, which may be megabytes: long texts in it are written a piece per turn. */

@@ -52,7 +52,7 @@ export class JsonScan {
     let inString = this.#inString;
     let escaped = this.#escaped;
     let isPlain = this.#isPlain;
-    // Of a small body without escapes a string's end is found at once; of all others byte by byte.
+    // In a small body without escapes the end of a string is searched for; in all others every byte is looked at.
     const leaps = chunk.length <= 16_384 && !chunk.includes(backslash);
     for (let at = 0; at < chunk.length; at += 1) {
       const byte = chunk[at] as number;
@@ -103,7 +103,7 @@ export class JsonScan {
         this.#depth -= 1;
         return;
       case colon:
-        // It was a name, and no value.
+        // The string was a name, not a value.
         if (this.#wasLong) this.longTexts.pop();
         this.#wasLong = false;
         break;

@@ -1,6 +1,6 @@
 import { ApiError } from "./errors.ts";
 
-/** A JSON object of which nothing is known yet. */
+/** A JSON object whose fields are not known yet. */
 export type JsonObject = { readonly [field: string]: unknown };
 
 export function isJsonObject(value: unknown): value is JsonObject {

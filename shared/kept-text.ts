@@ -39,7 +39,7 @@ const compressors: Readonly<Record<Encoding, (bytes: Buffer) => Promise<Buffer>>
   gzip: (bytes) => promisify(gzip)(bytes),
 };
 
-/** Texts by name, of which there are so many as there are names. */
+/** Texts by name; no more are kept than there are names. */
 export class KeptTexts {
   readonly #kept = new Map<string, { readonly of: string; readonly text: Promise<KeptText> }>();
 

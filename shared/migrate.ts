@@ -5,7 +5,7 @@ import { ConfigError } from "./env.ts";
 
 /**
  * One step of a schema, which runs once, in the order of the list. The version before it is at work meanwhile and afterwards,
- * so a step takes nothing away that that one uses, and locks what is there only for as long as it takes to change the catalog.
+ * so a step takes nothing away that that version uses, and holds a lock only for as long as it takes to change the catalog.
  */
 export type Migration = InTransaction | Online;
 
@@ -52,7 +52,7 @@ export async function migrate(url: string, migrations: readonly Migration[]): Pr
   }
 }
 
-/** Those that a database has not run. What another version ran and this one does not know of is no matter. */
+/** The migrations that a database has not run. Those that another version ran and this one does not know are ignored. */
 export async function missingMigrations(url: string, migrations: readonly Migration[]): Promise<string[]> {
   const client = await clientOf(url);
   try {
@@ -164,7 +164,7 @@ function sqlOf(migration: Migration): string {
 
 async function clientOf(url: string): Promise<pg.Client> {
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 10_000 });
-  // One that ends is noticed by its next statement.
+  // The next statement fails when the connection has ended.
   client.on("error", () => {});
   await client.connect();
   return client;

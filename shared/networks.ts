@@ -26,7 +26,7 @@ export function networksOf(namespace: string): readonly string[] {
   return knownNetworks.filter((id) => id.startsWith(`${namespace}:`));
 }
 
-/** A chain of which neither the table nor the operator says anything is a main network. */
+/** A chain that neither the table nor the operator describes is a main network. */
 export function environmentOf(id: string): Environment {
   return networks.get(id)?.environment ?? "mainnet";
 }

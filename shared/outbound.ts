@@ -22,7 +22,7 @@ const ourselves: Holder = { account: "ourselves", agent: "ourselves" };
  */
 export function createOutbound(options: OutboundOptions): Outbound {
   const { allowHosts = [], denyHosts = [], resolve = dnsLookup() } = options;
-  // As many connections to one origin as there are requests: one that hangs keeps no other waiting, and `semaphore` bounds them.
+  // Each request may have a connection of its own to an origin: one that hangs keeps no other waiting, and `semaphore` bounds them.
   const connections = { keepAliveTimeout: 4_000, keepAliveMaxTimeout: 10_000 };
   const semaphore = new FairSemaphore(underWay);
   const guarded = new Agent({ ...connections, connect: byteLimitConnector({ lookup: checkingLookup(resolve) }) });
@@ -79,7 +79,7 @@ export interface Outbound {
   check(url: string): void;
   /** Answers with any status. Throws OutboundRefusedError for what the guard forbids, OutboundFailedError for the rest. */
   fetch(url: string, ask: Ask): Promise<Answer>;
-  /** The same, with the body as it arrives: for streams of events. */
+  /** Fetches too, and gives the body as it arrives: for streams of events. */
   open(url: string, ask: Ask): Promise<OpenAnswer>;
   stop(): Promise<void>;
 }
@@ -90,7 +90,7 @@ export interface Ask {
   readonly body?: string;
   /** For everything together: names, connections, redirects, the whole body. */
   readonly timeoutMs: number;
-  /** Of the body as sent and as unpacked. */
+  /** The largest body, as sent and as unpacked. */
   readonly bytesMax: number;
   readonly signal?: AbortSignal;
   /** False answers a redirect as it is, for callers that ask what this very URL says. */
@@ -194,7 +194,7 @@ function redirectTarget(from: URL, location: string): URL {
   return next;
 }
 
-/** Counts what arrives and what it unpacks to, so that neither an endless body nor a small bomb fills the memory. */
+/** Counts the bytes that arrive and those they unpack to, so that neither an endless body nor a small bomb fills the memory. */
 function readBody(stream: Readable, encoding: string, bytesMax: number): AsyncGenerator<Buffer> {
   const decoder = decoderFor(encoding);
   const arriving = counted(stream, bytesMax);
@@ -247,7 +247,7 @@ function decoderFor(encoding: string) {
   }
 }
 
-/** What connects is what was checked: undici opens the connection to the addresses returned here. */
+/** Refuses addresses that may not be called. undici connects to the addresses returned here, so that no others are used. */
 function checkingLookup(resolve: Resolve): LookupFunction {
   return (hostname, options, callback) => {
     resolve(hostname).then(

@@ -8,8 +8,8 @@ import { type LongText, longTextBytes } from "./json-scan.ts";
 const processMark = randomUUID();
 
 /**
- * The JSON that a body says. Throws ApiError 400 for what is none. Its long texts are not parsed with it, which would copy
- * megabytes several times in one turn: each is read from the body by itself, and put where its mark stands in what is parsed.
+ * The JSON of a body. Throws ApiError 400 where it is none. Long texts are not parsed with the rest, which would copy
+ * megabytes several times in one turn: each is read from the body by itself, and put in place of its mark in the parsed JSON.
  */
 export async function parseBody(bytes: BodyBytes, longTexts: readonly LongText[]): Promise<unknown> {
   const texts = new Map<string, string>();

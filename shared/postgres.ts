@@ -121,7 +121,7 @@ const awayCodes: ReadonlySet<string> = new Set([
   ...["57P01", "57P02", "57P03", "57P05", "25006", "25P03", "55P03"],
   ...["ECONNREFUSED", "ECONNRESET", "EPIPE", "ETIMEDOUT", "EHOSTUNREACH", "ENETUNREACH", "ENOTFOUND", "EAI_AGAIN"],
 ]);
-/** Of the driver, for which there are no codes. */
+/** The driver's own errors, which have no codes. */
 const awayMessages =
   /^(Query read timeout|Connection terminated|timeout exceeded when trying to connect|Client (has encountered a connection error|was closed) and is not queryable)/;
 

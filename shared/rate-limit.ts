@@ -9,7 +9,7 @@ export type RequestCounts = Store;
 export interface RequestLimit {
   /** Requests that one caller may send in a minute; 0 is no limit. */
   readonly perMinute: number | ((request: Request) => number);
-  /** Who is counted; may throw ApiError. */
+  /** Names the caller that is counted; may throw ApiError. */
   readonly callerOf?: (request: Request) => string;
   readonly counts: RequestCounts;
   /** What a caller reads who has sent too many. */
@@ -27,7 +27,7 @@ export function limitRequests({ perMinute, callerOf = addressOf, counts, tooMany
     store: counts,
     standardHeaders: false,
     legacyHeaders: false,
-    // It would warn on the console of what is decided here on purpose: proxies, addresses, a store of one's own.
+    // The library would warn on the console of what is decided here on purpose: proxies, addresses, a store of one's own.
     validate: false,
     handler: (request, _response, next) => {
       const { resetTime } = (request as Request & { rateLimit: { resetTime?: Date } }).rateLimit;

@@ -18,9 +18,9 @@ const statementMaxMs = 1_800;
 const aloneMaxMs = 5 * 60_000;
 
 /**
- * Reads what may be a moment old (listings, public pages, the public record) from a replica of the database, and from the primary
- * while the replica is away, too far behind, or another database's. Nothing is read so that decides about money, keys or limits,
- * or that shows an account what it has just done.
+ * Reads data that may be a moment old (listings, public pages, the public record) from a replica of the database, and from the
+ * primary while the replica is away, too far behind, or another database's. Never used for a read that decides about money, keys
+ * or limits, or that shows an account what it has just done.
  */
 export class Reads {
   readonly #primary: Database;
@@ -42,8 +42,8 @@ export class Reads {
   }
 
   /**
-   * Does work that only reads. What the replica fails at or does not know is asked of the primary, except for what took too long: that
-   * would take the primary's time, too. 503 then.
+   * Does work that only reads. The primary is asked when the replica fails or does not find something; not when the replica took too
+   * long, since that would take the primary's time, too: 503 then.
    */
   async run<T>(work: (db: Database) => Promise<T>): Promise<T> {
     if (!this.#checked || !this.#isFresh()) return work(this.#primary);
@@ -94,7 +94,7 @@ export class Reads {
     this.#freshAt = at;
   }
 
-  /** Of the server that is about to be read, which need not be the one that was looked at. */
+  /** Checks the server that is about to be read, which need not be the one that was looked at. */
   #check(replica: State): void {
     const now = Date.now();
     const required = this.#written.find(({ at }) => now - at <= behindMaxMs) ?? this.#written.at(-1);
@@ -182,7 +182,7 @@ export function openReads(
   return new Reads(primary, replica, log);
 }
 
-/** As `/health` tells it. */
+/** How reads stand, as `/health` shows it. */
 export interface ReadsNow {
   readonly from: "primary" | "replica";
   readonly behind: number | null;

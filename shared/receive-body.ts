@@ -66,7 +66,7 @@ export function receiveBody(
 
 /** What large bodies may bring in one turn of the event loop together, beside the first chunk of each. */
 const turnBytesMax = 131_072;
-/** As large as Node reads at once from a connection. */
+/** The most that Node reads at once from a connection. */
 const chunkBytesMax = 65_536;
 let turnBytes = 0;
 let isTurnAhead = false;

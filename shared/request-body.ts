@@ -18,7 +18,7 @@ export interface BodyLimits extends Partial<JsonLimits> {
  * ApiError 413 for one that is too large, without reading on.
  */
 export interface PendingBody {
-  /** What it says, read once; undefined when there is none. 400 for what is no JSON, or too dear to parse. */
+  /** The JSON of the body, read once; undefined when there is no body. 400 where it is not JSON, or too dear to parse. */
   json(): Promise<unknown>;
   /** Reads it to its end and keeps nothing; instead of `json`. */
   drain(): Promise<void>;

@@ -6,7 +6,7 @@ const timeoutMs = 15_000;
 
 /** A bucket of any S3-compatible service. */
 export interface S3Config {
-  /** Of the service, without the bucket. */
+  /** The service's address, without the bucket. */
   readonly endpoint: string;
   readonly region: string;
   readonly bucket: string;
@@ -28,9 +28,9 @@ export function readS3(env: EnvReader, prefix: string): S3Config | undefined {
 
 export interface Bucket {
   put(name: string, bytes: Uint8Array): Promise<void>;
-  /** Undefined for what is not there. The body of what is answered must be read or cancelled. */
+  /** Undefined where there is no such object. The caller must read the body or cancel it. */
   get(name: string): Promise<Response | undefined>;
-  /** The same, whole and in time. */
+  /** The whole object, within the time limit. */
   read(name: string): Promise<Buffer | undefined>;
   remove(name: string): Promise<void>;
 }

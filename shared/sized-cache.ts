@@ -16,7 +16,7 @@ export class SizedCache<Value> {
     return entry.value;
   }
 
-  /** In place of what is there. What alone is larger than the room is not kept. */
+  /** Replaces what the key had. A value that is larger than the whole room is not kept. */
   set(key: string, value: Value, size: number): void {
     this.delete(key);
     this.#entries.set(key, { value, size });

@@ -80,7 +80,7 @@ export function termsDigest(
   const quoteId = extra?.quoteId;
   if (typeof quoteId !== "string" || quoteId === "" || quoteId.length > quoteIdLengthMax) return undefined;
   const address = (text: string) => canonicalAccount(network, text);
-  // As JSON, so that no two lists of texts are written alike.
+  // JSON, so that two different lists of texts never give one text.
   const terms = [scheme, network, address(asset), address(payTo), amount, quoteId, resource ?? null];
   return createHash("sha256").update(JSON.stringify(terms)).digest("hex");
 }
@@ -97,7 +97,7 @@ export function publicUrl(value: unknown): string | undefined {
   return shown.length > urlLengthMax ? undefined : shown;
 }
 
-/** The same, and the tools of MCP servers (`mcp://tool/<name>`), as what a payment was for is recorded. */
+/** The resource of a payment, as it is recorded: a publicUrl, or a tool of an MCP server (`mcp://tool/<name>`). */
 export function recordedResource(value: unknown): string | undefined {
   const shown = publicUrl(value);
   if (shown !== undefined || typeof value !== "string" || value.length > urlLengthMax) return shown;

@@ -36,13 +36,13 @@ export function settlementIn({ headers }: Answer, payment: SignedPayment): Settl
 /** Why there is no result, and whether the payment is to be kept. */
 export interface Failure {
   readonly error: MarketplaceError;
-  /** It may have moved money, or still can: no other one is signed for the same purchase. */
+  /** The payment may have moved money, or still can: no other one is signed for the same purchase. */
   readonly isKept: boolean;
 }
 
 /** What is known of a payment besides the answer. */
 export interface Known {
-  /** It was posted before, and the end of that is open: a refusal of this post says nothing of it. */
+  /** The payment was posted before, and the end of that post is open: a refusal of this post says nothing about it. */
   readonly isOpen: boolean;
   /** How it stands; asked where the answer leaves that open. */
   readonly progress: () => Promise<PaymentProgress>;

@@ -24,7 +24,7 @@ const creditsPerDollar = 100;
 
 export type { PriceLimit } from "./sign.ts";
 
-/** A result, and what was paid for it: null for what is free. */
+/** A result, and the payment for it: null where it was free. */
 export type Paid<Result> = Result & { readonly payment: Settlement | null };
 
 export interface PayOptions extends CallOptions {

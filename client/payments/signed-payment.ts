@@ -7,7 +7,7 @@ export interface SignedPayment {
   readonly id: string;
   readonly path: string;
   readonly body: string;
-  /** As the PAYMENT-SIGNATURE header carries it. */
+  /** The value of the PAYMENT-SIGNATURE header. */
   readonly header: string;
   /** The call needs the account's key besides: credits are bought for an account. */
   readonly isWithKey: boolean;

@@ -1,7 +1,7 @@
 import type { PaymentProgress } from "../shapes.ts";
 import type { SignedPayment } from "./signed-payment.ts";
 
-/** It moved no money, and nothing is at work on it. */
+/** The payment moved no money, and nothing is at work on it. */
 export function isUntouched({ state }: PaymentProgress): boolean {
   return state === "unseen" || state === "verified" || state === "failed";
 }

@@ -1,6 +1,6 @@
 import type { TypedData } from "./eip3009.ts";
 
-/** Who pays. An account of viem is an EvmAccount as it is, a PrivateKey of the Hedera SDK a HederaKey. */
+/** The wallets that pay. A viem account is an EvmAccount as it is, a PrivateKey of the Hedera SDK a HederaKey. */
 export interface Wallets {
   readonly evm?: EvmAccount | undefined;
   readonly hedera?: HederaAccount | undefined;
@@ -19,6 +19,6 @@ export interface HederaAccount {
 
 export interface HederaKey {
   readonly publicKey: { toBytesRaw(): Uint8Array };
-  /** Of an ECDSA key: over the bytes' keccak-256, r and s. */
+  /** An ECDSA key signs the keccak-256 of the bytes, and answers r and s. */
   sign(bytes: Uint8Array): Uint8Array | Promise<Uint8Array>;
 }

@@ -47,7 +47,7 @@ export type SeededMarketplace = Pick<StackFile["demo"], "apiKey" | "creator" | "
 interface SeedOptions {
   readonly dataDirectory: string;
   readonly demoService: string;
-  /** Of an MCP server. */
+  /** Address of an MCP server. */
   readonly demoTools: string;
   /** Address by network. */
   readonly payoutWallets: Readonly<Record<string, string>>;

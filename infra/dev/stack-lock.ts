@@ -95,7 +95,7 @@ async function startTimes(pids: readonly number[]): Promise<Map<number, number>>
   return new Map(rows);
 }
 
-/** SIGINT first: it is what lets the database and the chains write down what they know. */
+/** SIGINT first: it has the database and the chains write down what they know. */
 async function stopAll(records: readonly ProcessRecord[]): Promise<void> {
   for (const { pid } of records) kill(pid, "SIGINT");
   let left = records;

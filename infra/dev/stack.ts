@@ -12,7 +12,7 @@ import type { StackFile } from "./stack-file.ts";
 import { evmWallets } from "./wallets.ts";
 
 /**
- * Starts every part as soon as what it stands on is there, and seeds the marketplace. What was started is with `parts`
+ * Starts every part as soon as the parts it needs are there, and seeds the marketplace. Each started part is in `parts`
  * from the first moment, so that it can be stopped at any time.
  */
 export async function startStack({ settings, parts, env, cameUp, note }: StackOptions): Promise<StackFile> {

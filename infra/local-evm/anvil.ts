@@ -70,7 +70,7 @@ function binary(): string {
 function flagsOf(options: AnvilOptions): string[] {
   const { chainId, port = 0, stateFile, forkUrl, blockTimeSeconds, instant = true } = options;
   const flags = ["--quiet", "--host=127.0.0.1", `--port=${port}`, `--chain-id=${chainId}`, "--accounts=0"];
-  // Of every older block it would keep the whole state, on disk and for good when it is killed: gigabytes in an hour.
+  // Otherwise anvil keeps the whole state of every older block, on disk and for good when it is killed: gigabytes in an hour.
   flags.push(`--prune-history=${statesKept}`);
   if (stateFile) flags.push(`--state=${stateFile}`, "--state-interval=10");
   if (forkUrl) flags.push(`--fork-url=${forkUrl}`, "--no-storage-caching", "--no-rate-limit");

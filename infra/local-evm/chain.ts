@@ -135,9 +135,9 @@ async function receiptOf(client: ReturnType<typeof clientOf>, hash: Hex): Promis
 const minedMs = 60_000;
 
 /**
- * The same on a chain whose blocks cost the same however much has been paid on it, to measure what uses it. For each block
- * anvil computes the root of the whole state anew: a payment takes it 1 ms at first and 15 ms after 5,000 others. Of a
- * chain that goes on from another one, here from an empty one, it computes none.
+ * A chain whose blocks cost the same however much has been paid on it, to measure programs that use it. For each block
+ * anvil computes the root of the whole state anew: a payment takes it 1 ms at first and 15 ms after 5,000 others. A chain
+ * that goes on from another one, here from an empty one, computes none.
  */
 export async function startSteadyEvmChain(): Promise<EvmChain> {
   const origin = await startAnvil({ chainId: defaultChainId });

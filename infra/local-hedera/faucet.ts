@@ -142,7 +142,7 @@ const ecdsaDerPrefix = /^302d300706052b8104000a032200/;
 
 export type Gift = {
   tinybars?: bigint;
-  /** Of `token`, which is USDC unless named. */
+  /** Base units of `token`, which is USDC unless named. */
   units?: bigint;
   token?: string;
   associate?: boolean;

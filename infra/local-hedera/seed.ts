@@ -15,8 +15,8 @@ export const usdcNumber = Number(networkOf("hedera:testnet")?.stablecoins[0]?.as
 export const treasuryNumber = 2;
 
 /**
- * Who exists from the start. Keys are derived from the name, so ids and keys are the same on every machine: known to
- * all and worth nothing anywhere else. No two accounts share a key.
+ * The accounts that exist from the start. Keys are derived from the name, so ids and keys are the same on every
+ * machine: known to all and worth nothing anywhere else. No two accounts share a key.
  */
 const seeded = {
   treasury: { number: treasuryNumber, hbar: 0n, usdc: null },

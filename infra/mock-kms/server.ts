@@ -126,5 +126,5 @@ function der(numbers: readonly Uint8Array[]): Buffer {
   return Buffer.concat([Buffer.of(0x30, body.length), body]);
 }
 
-/** Of a secp256k1 key; the point follows. */
+/** Prefix of a secp256k1 public key; the point follows. */
 const spkiPrefix = Buffer.from("3056301006072a8648ce3d020106052b8104000a034200", "hex");

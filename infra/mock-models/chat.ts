@@ -32,7 +32,7 @@ interface ChatFaults {
   readonly answer?: string | undefined;
 }
 
-/** The same messages get the same answer, apart from the time it was created. */
+/** Equal messages get equal answers, apart from the time of creation. */
 export function answerChat(request: ChatRequest, faults: ChatFaults): object {
   const prompt = request.messages.map(textOf).join("\n");
   const digest = createHash("sha256").update(JSON.stringify(request.messages)).digest("hex");

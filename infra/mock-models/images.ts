@@ -16,8 +16,8 @@ const side = z.coerce.number().int().min(64).max(2048);
 export const pictureAddress = z.object({ seed: z.string().regex(/^[0-9a-f]{64}$/), width: side, height: side });
 
 /**
- * The same prompt gets the same pictures; without a size they are 256 x 256, and no side is longer than `sideMax`. `origin`
- * is where links point.
+ * Equal prompts get equal pictures; without a size they are 256 x 256, and no side is longer than `sideMax`. `origin` is
+ * where links point.
  */
 export function answerImages(
   asked: z.infer<typeof imagesRequest>,

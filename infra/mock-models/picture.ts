@@ -24,7 +24,7 @@ export function drawPicture(seed: string, width: number, height: number): Buffer
   return encodePng(pixels, width, height, "drawn by the model stand-in, without a model");
 }
 
-/** The same shapes written as SVG, with a gradient behind them and outlines round them. */
+/** The shapes of drawPicture as SVG, with a gradient behind them and outlines round them. */
 export function drawSvg(seed: string, width: number, height: number): string {
   const bytes = Buffer.from(seed, "hex");
   const hex = (at: number) => `#${Buffer.from(colorOf(bytes, at)).toString("hex")}`;

@@ -89,7 +89,7 @@ function holding(): AbortController {
 interface MockState {
   readonly faults: Fault[];
   readonly requests: SeenRequest[];
-  /** Of the requests for answers, all there ever were. */
+  /** How many requests for answers there have been, not only those kept. */
   count: number;
   /** Ends what the faults hold back. */
   held: AbortController;
@@ -125,9 +125,9 @@ export interface MockModels extends Listening {
   asked(): number;
   /** Makes the next `times` (default 1) requests for answers fail so; faults happen in the order they were given. */
   injectFault(injected: z.input<typeof fault>): void;
-  /** Those that have still to happen. */
+  /** Drops the faults that have still to happen. */
   clearFaults(): void;
-  /** Answers now what faults hold back, and at once what those given so far would hold back. */
+  /** Answers requests that faults hold back now, and at once those that the faults given so far would hold back later. */
   answerHeld(): void;
   /** From the next answer on. */
   poseAsModel(poses: boolean): void;

@@ -57,7 +57,7 @@ export class Topics {
     for (const topic of this.#members.keys()) this.unsubscribe(member, topic);
   }
 
-  /** Pushes what the client has not had. What is lost on the way waits for the client to come back. */
+  /** Pushes the messages that the client has not had. A message lost on the way waits for the client to come back. */
   deliver(member: Member, topic: string): void {
     for (const kept of this.#taken(member, topic))
       member.push(subscriptionOf(member, topic), contentOf(kept), () => kept.hadBy.delete(member.client));
@@ -77,7 +77,7 @@ export class Topics {
 
 const contentOf = ({ topic, message, tag, publishedAt }: Kept): Message => ({ topic, message, tag, publishedAt });
 
-/** As clients reckon it themselves. */
+/** The subscription id that clients reckon for themselves. */
 function subscriptionOf({ client }: Member, topic: string): string {
   return createHash("sha256")
     .update(topic + client)

@@ -92,7 +92,7 @@ type StoredPost = z.infer<typeof storedPost>;
 
 const shortLength = 280;
 
-/** As X says it, entities and the cut of long posts included. */
+/** The answer in X's form, with entities and with long posts cut. */
 function answer({ id, text, created_at, likes, repost, author }: StoredPost, expansions: string): object {
   const isLong = text.length > shortLength;
   const body = (whole: string) => ({ text: whole, entities: entitiesIn(whole) });

@@ -24,7 +24,7 @@ export class HederaNodes {
     return this.#ids;
   }
 
-  /** Those to ask first: the ones that answered when last asked, starting with another one each time. */
+  /** The order in which to ask nodes: first those that answered when last asked, starting with another one each time. */
   inOrder(ids: readonly string[] = this.ids): readonly string[] {
     this.#turn = (this.#turn + 1) % 1_000_000;
     const start = this.#turn % Math.max(ids.length, 1);
@@ -156,7 +156,7 @@ interface Node {
   readonly target: string;
   readonly client: Client;
   shunUntil: number;
-  /** It did not answer when last asked. */
+  /** The node did not answer when last asked. */
   failing: boolean;
 }
 

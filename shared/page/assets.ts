@@ -23,7 +23,7 @@ interface AssetFile {
   readonly gzip: Buffer | undefined;
 }
 
-/** What the bundler says: by source name the served file, and what that file imports. */
+/** The bundler's output: by source name the served file, and by served file the files it imports. */
 export interface Manifest {
   readonly files: Readonly<Record<string, string>>;
   readonly imports: Readonly<Record<string, readonly string[]>>;

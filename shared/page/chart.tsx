@@ -13,7 +13,7 @@ export interface Bar {
   readonly shown?: readonly [value: string, second?: string];
   /** Where its row of the table leads. */
   readonly href?: string;
-  /** Of further columns of the table. */
+  /** The row's cells in further columns of the table. */
   readonly more?: readonly string[];
 }
 
@@ -111,12 +111,12 @@ function outline(bars: readonly Bar[], part: (bar: Bar) => readonly [from: numbe
     .join("");
 }
 
-/** Of a hundredth of the chart's height: a year of bars has thousands of digits otherwise. */
+/** Rounds to a tenth of a percent of the chart's height: a year of bars has thousands of digits otherwise. */
 const tenth = (share: number) => Math.round(share * 10) / 10;
 
 const tickFormat = new Intl.NumberFormat("en-US", { maximumSignificantDigits: 3 });
 
-/** The smallest round figure of which four reach the highest bar. Whole, where what is counted is whole. */
+/** The smallest round step that reaches the highest bar in four. Whole where the values are whole. */
 function roundStep(highest: number, values: readonly number[]): number {
   const least = highest === 0 || values.every(Number.isInteger) ? Math.max(1, highest / 4) : highest / 4;
   const power = 10 ** Math.floor(Math.log10(least));

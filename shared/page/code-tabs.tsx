@@ -2,7 +2,7 @@
 import type { ComponentChildren } from "preact";
 import { Copy } from "./copy.tsx";
 
-/** The same code in several languages, one of which is shown: by radios, so that it works without JavaScript. At most six. */
+/** One piece of code in several languages, one of which is shown: by radios, so that it works without JavaScript. At most six. */
 export function CodeTabs({ id, label = "Language", tabs }: CodeTabsProps) {
   return (
     <div class="code">

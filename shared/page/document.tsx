@@ -15,7 +15,7 @@ export interface Head {
   readonly openGraph?: OpenGraph | undefined;
   /** Structured data for search engines. */
   readonly jsonLd?: object | undefined;
-  /** The same content in other forms. */
+  /** The page's content in other forms. */
   readonly alternates?: ReadonlyArray<{ readonly type: string; readonly href: string }> | undefined;
 }
 

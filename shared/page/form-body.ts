@@ -38,7 +38,7 @@ export async function readFormWithFiles(request: Request, answer: Answer, bytesM
 
 /** Reading a form costs by these and not by the byte: the largest one here has a thousand fields. */
 const fieldsMax = 5_000;
-/** Of a form with files. A picture of ten megabytes has some hundred by chance. */
+/** Lines in a form with files. A picture of ten megabytes has some hundred by chance. */
 const linesMax = 20_000;
 
 /** How often it is there, counted no further than one more than `most`. */

@@ -105,7 +105,7 @@ const samples: Readonly<Record<Language, string>> = {
 
 let highlighter: HighlighterCore | undefined;
 
-/** The same where the highlighter was loaded before; the code as it is where it was not. */
+/** The highlighted code if the highlighter is loaded already, else the plain code. */
 export function highlightedNow(code: string, language: Language): ComponentChildren {
   if (!highlighter) return code;
   const parts = kept.get(`${language}\n${code}`) ?? partsOf(highlighter, code, language);

@@ -60,7 +60,7 @@ export function OperationReference({ operation, all, hasMarkdown = false, moneyH
 interface OperationReferenceProps {
   readonly operation: Operation;
   readonly all: readonly Operation[];
-  /** The same is at this address with `.md` behind it. */
+  /** The reference is also at this address with `.md` behind it. */
   readonly hasMarkdown?: boolean;
   /** Where it is told what each status does to the caller's money. */
   readonly moneyHref?: string;

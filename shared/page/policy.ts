@@ -1,4 +1,4 @@
-/** What a page may do besides what every page may, by the directive of its Content-Security-Policy. */
+/** Permissions that a page has beyond those of every page, by directive of its Content-Security-Policy. */
 export interface Widening {
   /** `blob:` for pictures that the page itself makes. */
   readonly img?: readonly string[];
@@ -46,7 +46,7 @@ export function pageHeaders(widening?: Widening): Readonly<Record<string, string
 }
 
 /**
- * Of a page that is the same for every visitor without a cookie: a shared cache answers a crowd for a second, and asks by its ETag;
- * a browser always asks.
+ * Headers of a page that every visitor without a cookie gets alike: a shared cache answers a crowd for a second, and asks by its
+ * ETag; a browser always asks.
  */
 export const publicHeaders = { "cache-control": "public, max-age=0, s-maxage=1", vary: "cookie" } as const;

@@ -15,7 +15,7 @@ interface SentPage {
   readonly status: number;
   readonly widening?: Widening | undefined;
   readonly headers?: Readonly<Record<string, string>>;
-  /** The same for every visitor: shared caches may keep it for a second. */
+  /** Every visitor gets the page alike: shared caches may keep it for a second. */
   readonly isPublic?: boolean;
 }
 

@@ -7,7 +7,10 @@ export interface Snippet {
   readonly code: string;
 }
 
-/** The same call three times. The key is read from the environment; what needs a session has its cookie in a jar. */
+/**
+ * One call as curl, TypeScript and Python. The key is read from the environment; a call that needs a session has its
+ * cookie in a jar, and is curl only.
+ */
 export function snippetsOf(call: ExampleCall): Snippet[] {
   const curl = { name: "curl", language: "sh", code: curlOf(call) } as const;
   if (call.sends === "session") return [curl];

@@ -10,7 +10,7 @@ export interface Operation {
   readonly tag: string;
   readonly summary: string;
   readonly description: string;
-  /** Who may call, in words. */
+  /** Who may call, in a few words. */
   readonly access: string;
   readonly parameters: readonly FieldRow[];
   readonly body: readonly FieldRow[];

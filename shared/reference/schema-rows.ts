@@ -22,7 +22,7 @@ export function valueRow(name: string, shape: z.ZodType, required: boolean): Fie
   return rowOf(name, z.toJSONSchema(shape, { io: "input", unrepresentable: "any" }) as JsonSchema, required);
 }
 
-/** The same of a value that is described by JSON Schema. */
+/** The row of a value that JSON Schema describes. */
 export function schemaRow(name: string, schema: object, required: boolean): FieldRow {
   return rowOf(name, schema as JsonSchema, required);
 }

@@ -32,7 +32,7 @@ const keyOfAlias = (alias: Buffer): Key => {
 };
 
 /**
- * Who must sign for an account to be created under `alias`: the key the alias is, or whose EVM address it is.
+ * The key that must sign for an account to be created under `alias`: the key the alias is, or whose EVM address it is.
  * Undefined when that key did not sign.
  */
 export function signerOfAlias(alias: Buffer, key: Key, signatures: Signatures): Key | undefined {

@@ -96,7 +96,7 @@ export function transactionKey(payer: EntityNumber, validStart: bigint): string 
   return `${payer}@${timestampText(validStart)}`;
 }
 
-/** The same key from a protobuf transaction id, or undefined when the id names no plain account. */
+/** The transactionKey of a protobuf transaction id, or undefined when the id names no plain account. */
 export function transactionKeyOf(id: proto.ITransactionID | null | undefined): string | undefined {
   const payer = accountNumber(id?.accountID);
   return payer === undefined ? undefined : transactionKey(payer, toNanos(id?.transactionValidStart));

@@ -27,7 +27,7 @@ export function numberFilter(query: URLSearchParams, name: string): (number: num
   return (number) => tests.every((test) => test(number));
 }
 
-/** The same on moments, `gt:seconds.nanos`. */
+/** A filter on moments such as `gt:seconds.nanos`, possibly given several times, as a test. */
 export function timestampFilter(query: URLSearchParams, name = "timestamp"): (nanos: bigint) => boolean {
   const tests = query.getAll(name).map((text) => {
     const [, operator = "eq", seconds = "", nanos = ""] =

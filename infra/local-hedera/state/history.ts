@@ -18,7 +18,7 @@ export class History {
     if (mirrorLagMs === 0) return;
     const now = Date.now();
     const versions = this.#past.get(target)?.filter(({ changedAtMs }) => changedAtMs > now - mirrorLagMs) ?? [];
-    // Of several changes within a millisecond only the first has an old value worth keeping.
+    // When a target changes several times within a millisecond, only the first old value is worth keeping.
     if (versions.at(-1)?.changedAtMs !== now) versions.push({ changedAtMs: now, before: { ...target } });
     this.#past.set(target, versions);
   }

@@ -1,4 +1,4 @@
-/** As many elements as a slow phone lays out and paints without blocking the page. */
+/** How many elements a slow phone can lay out and paint without blocking the page. */
 const atOnceMax = 40;
 
 /**
