@@ -16,7 +16,7 @@ import { signInHeader } from "./sign-in-with-x.ts";
 
 const { payloadV1, payloadV2, requiredV2, responseV1, responseV2 } = paymentHeaders;
 
-/** Of every answer to a page. */
+/** Headers of every answer to a page. */
 const answerHeaders = {
   "access-control-allow-origin": "*",
   "access-control-expose-headers": [requiredV2, responseV2, responseV1, "Retry-After", "X-Request-Id"].join(", "),

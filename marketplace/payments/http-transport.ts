@@ -32,8 +32,8 @@ export async function answerQuote(
 }
 
 /**
- * What the payment buys, or why it buys nothing. `work` was read from the input before: what is wrong with that is refused before
- * the payment is used, so that no refusal costs anything.
+ * Answers with what the payment buys, or why it buys nothing. The caller has read `work` from the input before: bad input is
+ * refused before the payment is used, so that no refusal costs anything.
  */
 export async function answerPayment(
   context: PaymentNeeds,

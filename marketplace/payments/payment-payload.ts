@@ -15,8 +15,8 @@ export interface PaymentPayload {
   readonly networkAsGiven: string;
   readonly json: JsonObject;
   /**
-   * The same as text, for the facilitator, which is asked more than once. Written anew from what was read: a name that
-   * occurs twice in what was received could mean one thing to us and another to the facilitator.
+   * The payload as text, for the facilitator, which is asked more than once. Written anew from `json`: a name that
+   * occurs twice in the buyer's text could mean one thing to us and another to the facilitator.
    */
   readonly jsonText: string;
   /** What the buyer accepted of the quote (version 2). */

@@ -32,9 +32,9 @@ export const progressQuery = z.object({
 });
 
 /**
- * How a payment of a call goes, told to any caller who can name it: what is public on its chain anyway, and which step its
- * call is at. Never what it bought: that is for the presenter of the payment. `address` is where the caller asks from. Throws
- * ApiError 400 naming the parameter, 429 when too much is asked about payments that nothing is known of.
+ * How a payment of a call stands, for any caller who can name it: what its chain shows anyone, and which step its call is at.
+ * Never what it bought: that is for the presenter of the payment. `address` is the caller's. Throws ApiError 400 naming the
+ * parameter, 429 when the caller asks too much about unknown payments.
  */
 export async function paymentProgress(
   { db, paidCalls, records }: Needs,

@@ -1,8 +1,8 @@
 import { paymentHeaders } from "../../shared/x402.ts";
 
 /**
- * What a payment must look like, for a program that sent one which cannot be read: the header, its JSON, and what `payload` is on each
- * of the networks that were quoted.
+ * The form of a payment, for a program that sent one which cannot be read: the header, its JSON, and its `payload` on each of the
+ * networks that were quoted.
  */
 export function proofShape(networks: readonly string[]): object {
   const namespaces = Object.entries(payloads).filter(([namespace]) =>

@@ -81,7 +81,7 @@ const callsPerRound = 200;
 const networksAtOnce = 8;
 const roundMs = 5_000;
 
-/** The same on both routes, with the URL of the one for programs: an offer that a catalogue lists is for those. */
+/** Both routes make this offer, with the URL of the route for programs, since catalogues list offers for programs. */
 function purchaseOffer({ config }: PurchaseNeeds, accountId: AccountId, bought: number): Offer {
   return {
     product: productOf(accountId, bought),

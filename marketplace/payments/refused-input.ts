@@ -45,7 +45,7 @@ async function isCharged(
   if (call) return call.transaction === null ? undefined : true;
   const verdict = await (await speculative)?.verdict;
   if (verdict) return isSettled(verdict) ? undefined : false;
-  // It may have been settled before it came here.
+  // The payment may have been settled before it came here.
   const state = await paymentRecords.ofUnknownPayment(id, from);
   const isNowhere = state === "none" || (typeof state === "object" && state.state === "failed");
   return isNowhere ? false : undefined;
@@ -64,7 +64,7 @@ export const inputRefusals = (field: string): Answers => ({
   ),
 });
 
-/** The same of what has no rules besides its shape: the 400. */
+/** The 400 of an input that has no rules besides its shape. */
 export const missingInput = (field: string): Answers => ({
   400: jsonAnswer(
     errorShape,

@@ -1,6 +1,7 @@
 /**
- * What the facilitator's GET /health says of its networks: whether each settles now (`chains[].settling`). What it does not
- * say is taken for a yes: it is asked about every payment anyway, and this only keeps a quote from offering in vain.
+ * The networks in the facilitator's GET /health: whether each settles now (`chains[].settling`). A network that it does not
+ * name counts as settling: the facilitator is asked about every payment anyway, and this only keeps a quote from offering
+ * in vain.
  */
 export class ChainStates {
   readonly #getHealth: () => Promise<{ readonly body: string }>;
@@ -11,7 +12,7 @@ export class ChainStates {
     this.#getHealth = getHealth;
   }
 
-  /** Reads again in the background what is some seconds old, and waits only for what is too old to be used. */
+  /** Reads a state that is some seconds old again in the background, and waits only where it is too old to be used. */
   async settlesOn(network: string): Promise<boolean> {
     const ageMs = Date.now() - (this.#known?.at ?? 0);
     if (ageMs > freshMs) this.#reading ??= this.#read();

@@ -40,7 +40,7 @@ export class FacilitatorClient {
 
   async verify(request: string): Promise<VerifyResponse | undefined> {
     const answer = await this.#post("/verify", request, verifyTimeoutMs);
-    // It could not ask the chain.
+    // The facilitator could not ask the chain.
     if (answer?.invalidReason === "unexpected_verify_error") return undefined;
     return typeof answer?.isValid === "boolean" ? (answer as unknown as VerifyResponse) : undefined;
   }
@@ -84,7 +84,7 @@ export class FacilitatorClient {
     return typeof resource === "string" ? resource : null;
   }
 
-  /** What its public record says of a payment, unread; undefined when it has none of it. Throws when it does not answer. */
+  /** The facilitator's public record of a payment, unread; undefined when it has none. Throws when the facilitator does not answer. */
   async paymentState({ network, key }: PaidCallId): Promise<unknown> {
     const [asset = "", payer = "", nonce = ""] = key.split(":");
     return this.#record(
@@ -94,7 +94,7 @@ export class FacilitatorClient {
     );
   }
 
-  /** The same by a transaction, on whichever network it has it. */
+  /** The public record of a payment by its transaction, on whichever network that is. */
   async paymentOf(transaction: string): Promise<unknown> {
     return this.#record(`/payments/${encodeURIComponent(transaction)}`);
   }
@@ -208,7 +208,7 @@ interface RawAnswer {
   readonly body: string;
 }
 
-/** Of a Retry-After header; 0 when it says nothing, or a date. */
+/** Seconds in a Retry-After header; 0 when it says nothing, or a date. */
 function secondsIn(retryAfter: string | undefined): number {
   return /^\d{1,6}$/.test(retryAfter ?? "") ? Math.min(Number(retryAfter), retryMaxSeconds) : 0;
 }

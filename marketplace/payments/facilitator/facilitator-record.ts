@@ -16,7 +16,7 @@ export const facilitatorRecordShape = z.object({
   created_at: moment,
   expires_at: moment,
   finished_at: moment.nullable(),
-  /** It becomes a link. */
+  /** Pages link to it. */
   explorer: z
     .url({ protocol: /^https?$/ })
     .max(500)

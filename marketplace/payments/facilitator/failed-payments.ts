@@ -4,8 +4,9 @@ import { FailureLimiter } from "../../failure-limiter.ts";
 import { type Reason, showsPayerLacksFunds } from "./refusal-reasons.ts";
 
 /**
- * Counts payments that were presented and bought nothing, by address and by payer. Past the bound the facilitator is not asked
- * about theirs for up to a minute: it allows this service so many questions, which no caller shall use up for the others.
+ * Counts payments that were presented and bought nothing, by address and by payer. Above the limit, the facilitator is not
+ * asked about payments of that address or payer for up to a minute: it allows this service a number of questions, and no
+ * caller may use them up for the others.
  */
 export class FailedPayments {
   readonly #byAddress: FailureLimiter;

@@ -16,7 +16,7 @@ export class PaymentRecordCache {
   readonly #asked = new Map<string, Asked>();
   readonly #ofKnown = new SecondBudget(knownQuestionsPerSecond);
   readonly #ofUnknown = new SecondBudget(unknownQuestionsPerSecond);
-  /** Who asks about unknown payments at this moment, by address. */
+  /** Callers that ask about unknown payments at this moment, by address. */
   readonly #askers = new Map<string, SecondBudget>();
 
   constructor(facilitator: Pick<FacilitatorClient, "paymentState">) {
@@ -24,8 +24,8 @@ export class PaymentRecordCache {
   }
 
   /**
-   * Of a payment that a call was begun with. `unheard` when the facilitator gave no answer; while too much is asked, what it
-   * said a moment ago. What it said before the call's last step (`step` names that) is asked again.
+   * The record of a payment that a call was begun with. `unheard` when the facilitator gave no answer; while too much is
+   * asked, its answer of a moment ago. An answer from before the call's last step (`step` names that) is asked for again.
    */
   async ofKnownCall(id: PaidCallId, step: string): Promise<Heard> {
     const known = this.#known(id);
@@ -34,7 +34,7 @@ export class PaymentRecordCache {
     return known && Date.now() - known.at < lateMs ? known.answer : "unheard";
   }
 
-  /** Of a payment that nothing is known of here, for a caller at this address. Throws ApiError 429 when the caller asks too much. */
+  /** The record of a payment that is unknown here, for a caller at this address. Throws ApiError 429 when the caller asks too much. */
   async ofUnknownPayment(id: PaidCallId, address: string): Promise<Heard> {
     const known = this.#known(id);
     if (known && isFresh(known)) return known.answer;
@@ -64,7 +64,7 @@ export class PaymentRecordCache {
   }
 }
 
-/** So many within any second. */
+/** Allows `max` within any second. */
 class SecondBudget {
   readonly #max: number;
   readonly #taken: number[] = [];

@@ -27,7 +27,7 @@ export function isMalformed(reason: string): boolean {
   return /^invalid_(payload|exact)/.test(reason) && !ofWellFormed.has(reason);
 }
 
-/** Hedera has one code for what the accounts cannot do; the message begins with what that is. */
+/** Hedera has one code for all that accounts cannot do; the message begins with the cause. */
 function isHederaBalance(reason: string, message = ""): boolean {
   return reason === "invalid_exact_hedera_payload_preflight_failed" && message.startsWith("insufficient_balance:");
 }

@@ -75,7 +75,7 @@ export async function claimSettled(context: ClaimNeeds, asked: Asked): Promise<C
   return refusal ?? { requirements, settlement, isHolder: true };
 }
 
-/** The same by a quote of ours alone, however old; undefined when it was settled for none. */
+/** Claims a payment by a quote of ours alone, however old; undefined when it was settled for none. */
 export async function claimQuoted(context: ClaimNeeds, shown: Shown): Promise<Claimed | Refused | Unknown | undefined> {
   const { payload } = shown;
   const paid = paidIn(payload);

@@ -15,8 +15,8 @@ export function digestOfInput(agentId: AgentId, input: Input): Buffer {
 }
 
 /**
- * What is asked, as the version of the agent read it that the payment was first used for; a debt where that ran on another
- * connector, so that what there is now is not what was bought.
+ * The input, as read by the version of the agent that the payment was first used for. A debt where that version ran on
+ * another connector: then the agent of now is not what was bought.
  */
 export async function asBought(
   db: Queryable,

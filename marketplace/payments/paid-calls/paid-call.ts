@@ -33,11 +33,11 @@ export interface PaidCall extends Progress {
   readonly payloadDigest: Buffer | null;
   readonly requirements: SettleRequirements;
   readonly deliveredAt: Date | null;
-  /** Of the agent it was first used for, where it was one. */
+  /** The agent's version when the payment was first used; null where it was not for an agent. */
   readonly agentVersion: number | null;
   /** A post of the payment is working on it. */
   readonly leased: boolean;
-  /** It was last written to within `copiesForHours`. */
+  /** The row was last written within `copiesForHours`. */
   readonly isRecent: boolean;
 }
 
@@ -62,6 +62,6 @@ export interface NewPaidCall {
   readonly transaction: string | undefined;
   /** Kept only where the call goes on without the buyer. */
   readonly payload: PaymentPayload | undefined;
-  /** It runs next, before it is settled. */
+  /** The call runs next, before it is settled. */
   readonly runsUnpaid: boolean;
 }

@@ -52,7 +52,7 @@ export async function resume(context: ProcessNeeds, bought: PaidWork, call: Aban
   const leased = await context.paidCalls.acquireLease(id, newId("run"), "crediting");
   if (!leased) return;
   const payload = parsePaymentPayload(call.paymentPayload, "The payment");
-  // Of a network that is offered no more: until the lease lapses it is not looked at again.
+  // The payment's network is not offered any more: until the lease lapses the call is not looked at again.
   if (typeof payload === "string" || !payload.payment) return;
   const { payment } = payload;
   await processCall(context, { bought, payload, requirements, payment, id, isHolder: false, holdIds: [] }, leased);
@@ -130,9 +130,9 @@ async function settledBefore(
 }
 
 /**
- * Whether what was paid for, or is about to be, can work now; reserves what it will use up. A payment that is not settled
- * yet is as good as new after a refusal, which is thrown as the call's answer; of one that is settled the refusal is the
- * result. Looking things up costs the marketplace something and the payer nothing, so each payer has so many a minute.
+ * Whether the work can be done now; reserves what it will use up. Before a payment is settled, a refusal is thrown as the
+ * call's answer, and the payment is as good as new; after that, the refusal is the result. Lookups cost the marketplace
+ * something and the payer nothing, so each payer has a number of them a minute.
  */
 async function reserveOnce(context: ProcessNeeds, work: Work, call: LeasedCall): Promise<RefusalError | undefined> {
   const { id, runId, payer, transaction } = call;
@@ -287,5 +287,5 @@ const retryUsuallySeconds = 5;
 /** What is left of a payment's life for settling it after the run. */
 const settleMarginMs = 30_000;
 const deadlineMinMs = 3_000;
-/** As long as a payment may yet turn out to be settled, and its buyer come back. */
+/** For this long a payment may yet turn out to be settled, and its buyer come back. */
 const unknownSettlementMs = 300_000;

@@ -161,7 +161,10 @@ async function beginSettled(context: RedeemNeeds, asked: Asked): Promise<Next> {
   return call ? { seen: call } : outcomeUnknown;
 }
 
-/** The same where price or wallet have changed since it was quoted. One that is not settled is leased to those of now. */
+/**
+ * Begins a call whose price or wallet have changed since its payment was quoted, if the payment was settled. Undefined
+ * where it was not: then it must pay what is asked now.
+ */
 async function beginOnOtherTerms(context: RedeemNeeds, asked: Asked): Promise<Next | undefined> {
   const paid = paidIn(asked.payload);
   const requirements = paid && (await requirementsPaying(context, asked.payload, paid).catch(() => undefined));

@@ -92,7 +92,7 @@ export interface Refused {
   readonly reason: string;
   readonly message: string;
   readonly settlement?: SettleResponse;
-  /** It would be taken from a presenter who shows the payer's wallet. */
+  /** A presenter who shows the payer's wallet may redeem the payment. */
   readonly signIn?: SignInRequest;
 }
 
@@ -113,7 +113,7 @@ export interface Failed {
   readonly runId: RunId;
   readonly settlement?: SettleResponse;
   readonly remedy: Remedy;
-  /** It was not even begun. */
+  /** The run was not even begun. */
   readonly refusal?: RefusalError;
 }
 

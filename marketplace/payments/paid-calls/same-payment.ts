@@ -4,10 +4,10 @@ import type { PaidCall } from "./paid-call.ts";
 import { type Asked, isSettled, type Refused, refusedBy, unreachable } from "./redemption.ts";
 
 /**
- * Whether what is presented is the payment that the call was begun with (undefined), which its public id does not show. Of any other, and
- * of one that its payer did not sign, the facilitator's refusal is all that is told, unless the payer's wallet is shown beside it.
- * The same bytes are the same payment. What differs from them, and every payment of a call of before digests were kept, the facilitator
- * judges, which knows the message that it settled. Throws ApiError 503 while it cannot.
+ * Undefined when the presented payment is the one that the call was begun with, which its public id does not show. For any other payment,
+ * and for one that its payer did not sign, the answer is the facilitator's refusal and no more, unless the presenter shows the payer's
+ * wallet. Equal bytes are the same payment. Where bytes differ, or no digest was kept, the facilitator judges, which knows the message
+ * that it settled. Throws ApiError 503 while it cannot.
  */
 export async function judgePayload(
   context: ClaimNeeds,

@@ -22,7 +22,7 @@ export type PaidCallState =
   /** Its result has left the service. */
   | "delivered";
 
-/** Who changes calls: a buyer's post of the payment, or the periodic task that credits purchases whose buyers did not come back. */
+/** The changer of a call: a buyer's post of the payment, or the periodic task that credits purchases whose buyers did not come back. */
 export type Actor = "buyer" | "crediting";
 
 /**

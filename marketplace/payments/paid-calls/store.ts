@@ -14,8 +14,8 @@ import { type Actor, inStates, legalFor, requireLegal } from "./states.ts";
 import { WaitingPosts } from "./waiting-posts.ts";
 
 /**
- * The record of paid calls, one row a payment; states.ts says what may become of one. What a row lacks of output and
- * transaction is what remains to be done, by the post that holds its lease. So a crash leaves a row that the next post of
+ * The record of paid calls, one row a payment; states.ts says what may become of one. Where a row lacks output or
+ * transaction, the post that holds its lease still has to run or settle. So a crash leaves a row that the next post of
  * the same payment resumes.
  */
 export class PaidCalls {
@@ -43,8 +43,8 @@ export class PaidCalls {
   }
 
   /**
-   * The same for credits that `buyer` buys, of an account that is not closed: closing it waits for this, and is refused for what
-   * was begun. 401 for one that was closed meanwhile, as for any later call.
+   * Begins a purchase of credits for `buyer`, whose account must not be closed: closing it waits for this, and is refused once a
+   * purchase was begun. 401 for an account that was closed meanwhile, as for any later call.
    */
   async beginPurchase(call: NewPaidCall, buyer: AccountId): Promise<LeasedCall | undefined> {
     return inTransaction(this.#db, async (tx) => {
@@ -65,7 +65,7 @@ export class PaidCalls {
     return known;
   }
 
-  /** The same without noting it. */
+  /** Whether this copy noted the payment; does not note it. */
   wasSeenHere({ network, key }: PaidCallId): boolean {
     return this.#seen.has(`${network} ${key}`);
   }
@@ -118,7 +118,7 @@ export class PaidCalls {
     return rows[0] && { id, holder, by, isResumed: true, ...rows[0] };
   }
 
-  /** As long as the work goes on the lease is extended; false when it was lost. */
+  /** Extends the lease while the work goes on; false when it was lost. */
   async extend(held: LeasedCall): Promise<boolean> {
     return this.#update(held, `lease_until = now() + $4::integer * interval '1 ms'`, [this.#leaseMs]);
   }
@@ -189,8 +189,9 @@ export class PaidCalls {
   }
 
   /**
-   * Forgets a call that cost nothing and delivered nothing: the payment is as good as new. One that an earlier post began
-   * stays, with its lease released: what this post was told of the payment may not be true of what that one did with it.
+   * Forgets a call that cost nothing and delivered nothing: the payment is as good as new. A call that an earlier post
+   * began stays, with its lease released: what this post heard about the payment may not hold for what the earlier post
+   * did with it.
    */
   async forget(call: LeasedCall): Promise<void> {
     if (call.isResumed && call.by === "buyer") return this.releaseLease(call);

@@ -2,8 +2,8 @@ import type { PaidCallId } from "../payment-payload.ts";
 import type { PaidCall } from "./paid-call.ts";
 
 /**
- * The posts at this copy of the service that wait for another post of the same payment. Waiting costs its poster nothing, so
- * those of one payment look at the record together, and only so many may wait.
+ * The posts at this copy of the service that wait for another post of the same payment. A waiting post costs its sender
+ * nothing, so posts of one payment look at the record together, and the number of posts is limited.
  */
 export class WaitingPosts {
   readonly #find: (id: PaidCallId) => Promise<PaidCall | undefined>;
@@ -52,7 +52,7 @@ interface Waiting {
   look: Promise<PaidCall | undefined> | undefined;
 }
 
-/** Of one payment, whose buyer may post it again while it is under way. */
+/** Posts that may wait for one payment, whose buyer may post it again while it is under way. */
 const postsMax = 64;
 /** Presenters who have not shown that the payment is theirs leave the other places to its buyer. */
 const strangersMax = 32;

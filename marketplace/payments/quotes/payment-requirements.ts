@@ -23,7 +23,7 @@ export async function quotedRequirements(context: Needs, offer: Offer): Promise<
   });
 }
 
-/** The same with the chains on which nothing is settled at the moment: what was settled there before is still good. */
+/** All entries of the offer, also for chains on which nothing is settled at the moment: what was settled there before is still good. */
 async function allRequirements(context: Needs, offer: Offer): Promise<readonly PaymentRequirements[]> {
   const wallets = offer.wallets();
   const supported = await askSupported(context);

@@ -108,7 +108,7 @@ export class QuoteIds {
   }
 }
 
-/** What a quote says, and of what. */
+/** The terms of a quote: what it sells, for how much, and where it is paid. */
 export interface Quoted {
   /** An agent's id, or what the platform sells; of credits, for which account and how many. Never an address: those change. */
   readonly product: string;
@@ -146,6 +146,6 @@ const headBytes = endBytes + 16;
 const macBytes = 20;
 const issuedLength = 1 + ((headBytes + macBytes) * 8) / 6;
 const periodOf = (ms: number) => Math.floor(ms / (quoteGoodForSeconds * 1_000));
-/** As long as quotes ask for. */
+/** The time that quotes allow for a payment. */
 const paymentGoodForMs = maxTimeoutSeconds * 1_000;
 const keysMax = 64;
