@@ -3,7 +3,7 @@ import type { AccountId } from "../ids.ts";
 import type { Mailer } from "../sign-in/mail.ts";
 import { claimMinutes, emailsMax, sendClaimed, untriedFirst } from "./waiting-emails.ts";
 
-/** Of one kind, waiting for one account: who changes more at once is told of the first. */
+/** E-mails of one kind that may wait for one account: a holder who makes more changes at once hears of the first ones. */
 const waitingMax = 20;
 /** An e-mail that no mail server took for so long says nothing new. */
 const keptDays = 7;

@@ -76,7 +76,7 @@ export async function checkWallet(needs: WalletNeeds, account: Account, id: stri
   if (wallet.state === "unchecked") throw new ApiError("conflict", "The wallet has to prove itself first.");
   const asking = { id: wallet.id, accountId: account.id, askedAt: await momentOf(db, wallet.id) };
   if (await recordWalletCheck(db, asking, await problemOf(tools, wallet))) return findWallet(db, account.id, id);
-  // Who asked later may still wait for the answer.
+  // A later check has begun meanwhile, and may still wait for the chain.
   return checkWallet(needs, account, id);
 }
 
@@ -128,7 +128,7 @@ export async function recordWalletCheck(
 interface Asking {
   readonly id: WalletId;
   readonly accountId: AccountId;
-  /** As PostgreSQL writes its own time: a Date has no microseconds. */
+  /** In PostgreSQL's own text: a Date has no microseconds. */
   readonly askedAt: string;
 }
 
@@ -182,7 +182,7 @@ export interface ListedWallet extends Wallet {
   /** Proposed; proved and paid; proved, but the chain refuses, now or since it signed. */
   readonly state: "unchecked" | "checked" | "unpayable";
   readonly problem: string | null;
-  /** The same as a word. */
+  /** The problem as one word. */
   readonly reason: WalletProblem["reason"] | null;
   /** When the chain was asked last, whatever it said. */
   readonly looked_at: Date | null;

@@ -44,7 +44,7 @@ export async function lockOpenAccount(tx: Transaction, id: AccountId): Promise<A
   throw new ApiError("conflict", `The account "${account.handle}" is not open.`);
 }
 
-/** The same, or a 404. */
+/** The account with this handle, or a 404. */
 export async function accountByHandle(db: Queryable, handle: string): Promise<Account> {
   const account = await findAccount(db, handle);
   if (!account) throw new ApiError("not_found", `There is no account "${handle}".`);

@@ -5,7 +5,7 @@ import { microsOf, readQuery } from "../query.ts";
 import type { Account } from "./create.ts";
 
 const rowsPerRead = 200;
-/** Of one list; a list that is longer says so at its end. */
+/** Rows of one list; a longer list says at its end that it was cut. */
 const rowsMax = 100_000;
 
 /**

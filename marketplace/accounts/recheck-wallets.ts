@@ -9,7 +9,7 @@ import { problemOf } from "./wallet-check.ts";
 import type { Chains } from "./wallet-proof.ts";
 
 const walletsPerRun = 20;
-/** As PostgreSQL reads it. */
+/** A PostgreSQL interval. */
 const payableCheckedEvery = "6 hours";
 export const unpayableCheckedEvery = "10 minutes";
 
@@ -40,7 +40,7 @@ async function recheck({ db, tools, events }: Needs, wallet: Due): Promise<void>
 /** Each by an index of its own. */
 const current = `state in ('checked', 'unpayable') and (looked_at is null
   or looked_at < now() - case state when 'checked' then interval '${payableCheckedEvery}' else interval '${unpayableCheckedEvery}' end)`;
-/** Of an account that is suspended none takes the place of another. */
+/** Not of suspended accounts: none of their wallets takes the place of another. */
 const signed = `state = 'unchecked' and proved_at is not null and looked_at < now() - interval '${unpayableCheckedEvery}'
   and exists (select from accounts a where a.id = account_id and a.state = 'open')`;
 

@@ -24,7 +24,7 @@ interface Moved {
   readonly reason: string | undefined;
 }
 
-/** Sends what is noted; copies share the work. What was suspended anew meanwhile keeps its newer e-mail. */
+/** Sends the noted e-mails; copies share the work. A subject that was suspended again meanwhile keeps its newer e-mail. */
 export async function sendSuspensionEmails({ db, mailer, publicUrl }: Needs): Promise<void> {
   if (!mailer) return;
   const { rows } = await db.query<Email>(

@@ -30,8 +30,8 @@ export async function openAccount(db: Database, userId: string, handle: string):
 }
 
 /**
- * The same for the person who is signed in. 403 for a wallet alone, and for an e-mail address that was not shown to be theirs: the account could
- * never be reached again without the one, and by another person without the other.
+ * Opens an account for the person who is signed in. 403 for a wallet alone, and for an e-mail address not shown to be theirs: without the first
+ * the account could never be reached again, and with the second another person could reach it.
  */
 export async function openAccountFor(db: Database, person: SignedIn, handle: string): Promise<Account> {
   if (person.wallet) throw new ApiError("forbidden", "A session signed in with a wallet can have no account.");

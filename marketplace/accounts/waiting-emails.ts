@@ -7,7 +7,7 @@ import type { Mailer } from "../sign-in/mail.ts";
 export const emailsMax = 20;
 /** An e-mail whose sender takes longer may be sent by another copy. */
 export const claimMinutes = 15;
-/** SQL: the order of the e-mails to claim. What a mailbox refused comes after what was not tried yet, so that it keeps none waiting. */
+/** SQL: the order of the e-mails to claim. E-mails that a mailbox refused come after those not tried yet, so that they keep none waiting. */
 export const untriedFirst = "claimed_until nulls first, since";
 
 /** An e-mail that this copy has claimed. */

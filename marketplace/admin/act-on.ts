@@ -63,7 +63,7 @@ export async function moveAgentAs(
   });
 }
 
-/** Of all operators together, in a day (UTC). */
+/** Granted by all operators together, in a day (UTC). */
 export const grantedPerDayMax = 10_000;
 
 export const grantRequest = z.strictObject({
@@ -186,7 +186,7 @@ export interface Granted {
 
 type Resolved = Awaited<ReturnType<typeof resolveReport>>;
 
-/** Whose it is, and the address that it has now. */
+/** The account that owns the agent, and the agent's address now. */
 async function agentAt(tx: Transaction, address: string): Promise<{ accountId: AccountId; agent: string }> {
   const { rows } = await tx.query<{ accountId: AccountId; agent: string }>(
     `select account_id as "accountId", handle || '/' || slug as agent from agents a where ${isAtAddress("a", "$1")}`,
@@ -196,7 +196,7 @@ async function agentAt(tx: Transaction, address: string): Promise<{ accountId: A
   throw new ApiError("not_found", `There is no agent "${address}".`);
 }
 
-/** Who would decide on their own affairs asks another operator. */
+/** Operators do not decide on their own affairs: another one must. */
 function refuseOwn({ id }: Operator, accountId: AccountId): void {
   if (id === accountId) throw new ApiError("conflict", "It is your own. Another operator must do it.");
 }

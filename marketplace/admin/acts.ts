@@ -22,7 +22,7 @@ export const actNames = [
 ] as const;
 export type ActName = (typeof actNames)[number];
 
-/** Of a reason or a note, in characters. */
+/** The longest reason or note, in characters. */
 export const actTextMax = 2_000;
 
 export interface NewAct {

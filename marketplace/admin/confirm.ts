@@ -10,7 +10,7 @@ import { admitOperator } from "./require-operator.ts";
 import { stepOfCode } from "./totp.ts";
 
 export const confirmedMinutes = 10;
-/** Of a million codes three are good at any time: who guesses for a year at this pace finds one once in four. */
+/** Three of a million codes are good at any time: at this pace, guessing for a year finds one with a chance of one in four. */
 const attemptsPerHour = 10;
 const anHourAgo = "now() - interval '1 hour'";
 
@@ -43,7 +43,7 @@ export async function askOperatorForPasskey(needs: PasskeyNeeds, session: Sessio
   return askForPasskey(needs, session);
 }
 
-/** The same as `confirmOperator`, by a passkey of the operator's account, whose authenticator checked who holds it. */
+/** Like `confirmOperator`, by a passkey of the operator's account, whose authenticator checked who holds it. */
 export async function confirmByPasskey(
   needs: PasskeyNeeds,
   session: Session,
@@ -101,7 +101,7 @@ async function claimAttempt(db: Database, { id }: Operator): Promise<string> {
   });
 }
 
-/** Who has no right is told the same as where there is nothing. */
+/** A caller without the right hears the same as where there is nothing. */
 function notThere(): ApiError {
   return new ApiError("not_found", "There is nothing there.");
 }

@@ -14,7 +14,7 @@ import * as shapes from "./shapes.ts";
 
 type Needs = FindNeeds & ConfirmNeeds;
 
-/** What operators look at; act-endpoints.ts has what they do. The account concerned sees here what was done. */
+/** Endpoints by which operators look things up; act-endpoints.ts has those by which they act. The account concerned sees here what was done. */
 export function operatorEndpoints(needs: Needs): Endpoint[] {
   return [
     ...confirmEndpoints(needs),

@@ -8,7 +8,7 @@ import { endWrittenIn } from "../payments/quotes/quote-id.ts";
 import { madeAt, type Sought } from "./ids.ts";
 import { inTime } from "./in-time.ts";
 
-/** Of one search. */
+/** Payments that one search finds. */
 const paymentsMax = 10;
 
 /**
@@ -55,7 +55,7 @@ async function findCalls(db: Queryable, sought: Sought, record: FacilitatorRecor
 
 const within = "p.created_at between $2 and $3";
 
-/** SQL by what is sought. A Hedera payment is known by its transaction, an EVM one by what its payer signed. */
+/** SQL by the kind of id. A Hedera payment is found by its transaction, an EVM payment by the message that its payer signed. */
 const conditions: Partial<Record<Sought["kind"], string>> = {
   payment_key: "p.payment_key = lower($1) and p.network = any($4)",
   hedera_transaction: "p.payment_key = $1 and p.network = any($4)",

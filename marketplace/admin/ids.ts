@@ -14,7 +14,7 @@ export type Sought =
   | { readonly kind: "wallet"; readonly text: string }
   | { readonly kind: "quote"; readonly text: string };
 
-/** What an id is by its form; undefined for what is none. A handle can look like the id of a quote, so both are possible. */
+/** The kinds of id that a text can be by its form; none for any other text. A handle can look like the id of a quote, so both are possible. */
 export function soughtBy(given: string): readonly Sought[] {
   const text = given.trim();
   const found = forms.filter(([, form]) => (typeof form === "function" ? form(text) : form.test(text)));

@@ -7,7 +7,7 @@ import type { Session } from "../sign-in/sessions.ts";
 import { recordAct } from "./acts.ts";
 import { base32, newSecret, otpauthUri } from "./totp.ts";
 
-/** Who may look into other people's affairs, and how long that was confirmed for. */
+/** A person who may look into other people's affairs, and until when that is confirmed. */
 export interface Operator {
   readonly id: AccountId;
   readonly handle: string;

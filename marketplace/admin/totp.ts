@@ -4,7 +4,7 @@ import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 
 const stepSeconds = 30;
 const digits = 6;
-/** The clocks of a telephone and a server may be so many steps apart (RFC 6238 §5.2). */
+/** Steps by which the clocks of a telephone and a server may differ (RFC 6238 §5.2). */
 const stepsOff = 1;
 
 /** 160 random bits, as RFC 4226 §4 recommends. */

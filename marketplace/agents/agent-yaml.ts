@@ -66,7 +66,7 @@ function requireFewParts(text: string): void {
   }
 }
 
-/** As many fields as an agent may have, each with as many choices, are half of them. */
+/** Twice the parts of the largest agent: as many fields as it may have, each with as many choices. */
 const partsMax = 40_000;
 
 function repeatedKey(document: Document.Parsed): Node | undefined {
@@ -83,7 +83,7 @@ function repeatedKey(document: Document.Parsed): Node | undefined {
   return repeated;
 }
 
-/** The same text for a definition, a field a line. Secrets are never in it: a comment names those that the agent has. */
+/** The YAML text of a definition, a field a line. Secrets are never in it: a comment names those that the agent has. */
 export function agentYaml(
   address: string,
   definition: Readonly<Record<string, unknown>>,

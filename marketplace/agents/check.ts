@@ -40,7 +40,7 @@ export async function checkDefinition(
   };
 }
 
-/** Of a definition that is wrong elsewhere: all is said at once. */
+/** Problems of the settings of a definition that is wrong elsewhere, so that the creator hears all at once. */
 function settingsFormProblems(given: unknown): Problem[] {
   const { connector: id, settings } = (given ?? {}) as { connector?: unknown; settings?: unknown };
   const connector = connectors.get(id as ConnectorId);

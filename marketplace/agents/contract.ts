@@ -59,7 +59,7 @@ export const fieldsSchema = z
 
 export type Field = z.infer<typeof fieldSchema>;
 
-/** The declared fields, compiled once: what checks an input and what describes it come from the same place. */
+/** Compiles the declared fields once, so that the check of an input and its description come from the same place. */
 export function compileContract(fields: readonly Field[], acceptsExtraInstructions: boolean): Contract {
   const checks = fields.map(compileField);
   return {
@@ -108,7 +108,7 @@ function broken(field: string, problem: string): ApiError {
   return new ApiError("invalid_value", `"${field}" ${problem}.`, { body: { field } });
 }
 
-/** What is wrong with a value. What its pattern costs is taken from `work`, of which a field has to leave enough for the next. */
+/** The problem of a value, if any. Takes the cost of its pattern from `work`, of which each field must leave enough for the next. */
 type Check = (value: unknown, work: { left: number }) => string | undefined;
 
 function compileField(field: Field): Check {

@@ -17,7 +17,7 @@ import { type OwnModelNeeds, ownModelState } from "./own-model-state.ts";
 import { agentPathParameters } from "./shapes.ts";
 import { definitionOf } from "./versions.ts";
 
-/** A creator's own agents: what they are and what their models may cost. */
+/** A creator's own agents, and the limits on what their models may cost. */
 export function creatorEndpoints(needs: CreatorNeeds): Endpoint[] {
   return [listEndpoint(needs), detailEndpoint(needs), modelBudgetEndpoint(needs)];
 }

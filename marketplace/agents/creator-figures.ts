@@ -14,19 +14,19 @@ export const figuresQuery = z.object({
 /** How an agent does, for its creator, whose own runs do not count. */
 export interface CreatorFigures extends Revenue {
   readonly runs: number;
-  /** Of those; no buyer was charged for them. */
+  /** How many of those failed; no buyer was charged for them. */
   readonly failed: number;
   /** Between 0 and 1. */
   readonly success_rate: number | null;
-  /** Of as many days before. */
+  /** Runs in as many days before. */
   readonly runs_before: number;
-  /** Of runs that succeeded in the last `figuresDays`, if not fewer were asked for; at most 5 % off. */
+  /** Times of runs that succeeded in the last `figuresDays`, if not fewer were asked for; at most 5 % off. */
   readonly median_ms: number | null;
   readonly p95_ms: number | null;
   readonly days: ReadonlyArray<Revenue & { readonly day: string; readonly runs: number; readonly failed: number }>;
-  /** Of runs that succeeded, most first. */
+  /** Payers of runs that succeeded, most runs first. */
   readonly payers: ReadonlyArray<{ readonly payer: string; readonly runs: number }>;
-  /** Of the newest of them, at most `failuresMax`. */
+  /** The newest failures, at most `failuresMax`. */
   readonly failures: readonly Failure[];
 }
 

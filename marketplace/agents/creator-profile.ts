@@ -10,7 +10,7 @@ export interface CreatorProfile {
   /** What they say of themselves. */
   readonly about: string | null;
   readonly agents: number;
-  /** Of all its listed agents, in `figuresDays`. */
+  /** Runs of all its listed agents, in `figuresDays`. */
   readonly runs: number;
   readonly succeeded: number;
   readonly lastSuccessAt: Date | null;

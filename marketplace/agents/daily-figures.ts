@@ -8,7 +8,7 @@ export interface DayFigures {
   readonly day: string;
   readonly succeeded: number;
   readonly failed: number;
-  /** Of the runs that succeeded, at most 5 % off; null where none did. */
+  /** Median time of runs that succeeded, at most 5 % off; null where none did. */
   readonly medianMs: number | null;
 }
 

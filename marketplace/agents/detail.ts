@@ -13,7 +13,7 @@ export async function describeAgent(context: DescribeNeeds, address: string): Pr
   return describeFound(context, await findLiveAgent(context, address));
 }
 
-/** The same for an agent that was found already. */
+/** Describes an agent that was found already. */
 export async function describeFound(
   context: Pick<DescribeNeeds, "db" | "config">,
   agent: LiveAgent,
@@ -52,7 +52,7 @@ export interface AgentDetail extends ListedAgent {
   readonly updated_at: string;
 }
 
-/** The same needs with what is read from `db`, which may be a replica; versions never change, and are kept. */
+/** The needs with all reads from `db`, which may be a replica; versions never change, and are kept. */
 export function readFrom<Needs extends DescribeNeeds>(db: Database, needs: Needs): Needs {
   if (db === needs.db) return needs;
   return { ...needs, db, lookups: { agent: async (address: string) => (await findAgents(db, [address]))[0] } };

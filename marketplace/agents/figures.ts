@@ -4,15 +4,15 @@ import type { AgentId } from "../ids.ts";
 /** How an agent has done in the last `figuresDays` (count-runs.ts); its creator's own runs do not count. Null where there is nothing to say. */
 export interface Figures {
   readonly runs_30d: number;
-  /** Of those runs, between 0 and 1. */
+  /** Share of those runs that succeeded, between 0 and 1. */
   readonly success_rate: number | null;
-  /** Of the runs that succeeded, at most 5 % off. */
+  /** Times of runs that succeeded, at most 5 % off. */
   readonly median_ms: number | null;
   readonly p95_ms: number | null;
   readonly last_success_at: string | null;
 }
 
-/** As the table keeps them; undefined, or nulls, for an agent that has not been run. */
+/** A row of the table; undefined, or nulls, for an agent that has not been run. */
 export interface FiguresRow {
   readonly runs: number | bigint | null;
   readonly succeeded: number | bigint | null;

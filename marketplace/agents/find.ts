@@ -16,7 +16,7 @@ export async function findLiveAgent({ lookups, versions }: FindNeeds, address: s
   return { ...row, address: `${row.handle}/${row.slug}`, version: await versions.load(row.id, row.liveVersion) };
 }
 
-/** The same of those that can be called without an account, and paid so unless they are free. */
+/** The live agent at an address if it can be called without an account: paid per call, or free. Else the same 404. */
 export async function findAgentSoldPerCall(needs: FindNeeds, address: string): Promise<LiveAgent> {
   const agent = await findLiveAgent(needs, address);
   if (agent.version.needsAccount) throw noSuchAgent();

@@ -129,7 +129,7 @@ export interface UnderstoodSearch {
   readonly unknown: readonly string[];
 }
 
-/** As the specification names its fields, and what else helps to choose. */
+/** The fields that the specification names, and others that help to choose. */
 export interface ListedAgent {
   readonly agent: string;
   readonly name: string;
@@ -173,7 +173,7 @@ function asListed(row: ListedRow, publicUrl: string): ListedAgent {
   });
 }
 
-/** What lists and an agent's own answer tell of it: what it says itself, and what is known of it here. */
+/** An agent as lists and its own answer show it: what its creator says, and what the marketplace knows. */
 export function listedAgent(
   { name, description, connector, category, tags }: Described,
   { agent, ...known }: Omit<ListedAgent, keyof Described | "connector_name">,

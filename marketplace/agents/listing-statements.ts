@@ -21,7 +21,7 @@ export interface Statement {
   readonly totalMax?: number;
 }
 
-/** More than so many are counted only where their number is known already. */
+/** Up to this many are counted; more only where their number is known already. */
 const countedMax = 1_000;
 
 /**
@@ -64,13 +64,13 @@ function nameOf({ creator, connector }: ListQuery, sort: IndexedSort): string {
   return `list ${sort}${creator === undefined ? "" : " of creator"}${connector?.length ? " on connector" : ""}`;
 }
 
-/** Best match first. Only what ranks is read of every match; what is shown, of the page alone. */
+/** Best match first. Reads of every match only what ranks it, and the shown columns of the page alone. */
 export function ranked(query: ListQuery, search: Search, skipped: number): Statement {
   if (isByName(query, search, skipped)) return byName(query, search.common!.word, skipped);
   return rankedBy(query, { tsquery: everyWord(search), rank: rankOf(search) }, skipped);
 }
 
-/** Those that have some of the words, when there is none that has them all. */
+/** Agents that have some of the words, for when none has them all. */
 export function rankedBySome(query: ListQuery, search: Search, skipped: number): Statement {
   const statement = rankedBy(query, { ...someWords(search), limit: candidatesMax + 1 }, skipped);
   return { ...statement, totalMax: candidatesMax };

@@ -43,7 +43,7 @@ export async function noticesOf(db: Queryable, agentId: AgentId): Promise<Notice
 export interface Notice {
   readonly kind: NoticeKind;
   readonly text: string;
-  /** Of the agent, when it happened last. */
+  /** The agent's version when it happened last. */
   readonly version: number;
   readonly times: number;
   readonly first_at: Date;

@@ -1,6 +1,6 @@
 const sourceLengthMax = 200;
 
-/** What a pattern says, as a tree. Throws PatternError for what is no regular expression, and for what is refused. */
+/** A pattern as a tree. Throws PatternError for a text that is no regular expression, and for one that is refused. */
 export function parsePattern(source: string): Node {
   if (source.length > sourceLengthMax) throw new PatternError(`is longer than ${sourceLengthMax} characters`);
   try {
@@ -17,7 +17,7 @@ export class PatternError extends Error {
 
 class Parser {
   readonly #source: string[];
-  /** The same class is the same test, so that each is asked once a character. */
+  /** Equal classes share one test, so that each is asked once a character. */
   readonly #tests = new Map<string, CharacterTest>();
   #at = 0;
 

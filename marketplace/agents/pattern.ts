@@ -9,8 +9,8 @@ import {
 
 /**
  * A creator's `pattern`, matched in time linear in the text: all ways through the pattern are followed at once, one
- * character at a time, so no pattern can make the service hang. The language is ECMA-262's with the `u` flag, less
- * what cannot be matched that way: back-references and look-around. Throws PatternError naming what is refused.
+ * character at a time, so no pattern can make the service hang. The language is ECMA-262's with the `u` flag, without
+ * back-references and look-around, which cannot be matched that way. Throws PatternError naming what is refused.
  */
 export function compilePattern(source: string): Pattern {
   const program: Step[] = [];

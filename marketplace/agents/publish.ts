@@ -9,9 +9,9 @@ import { checkDefinition, refusalOf } from "./check.ts";
 import { lockAgent, versionSaying } from "./versions.ts";
 
 /**
- * Makes `definition` what the agent `handle/slug` is from now on, creating the agent when there is none. Runs that are
- * under way end as what they began as. 422 naming the field when something does not fit together; 409 for an agent the
- * operator has suspended. Publishing what is live already changes nothing.
+ * Makes `definition` the live version of the agent `handle/slug`, creating the agent when there is none. Runs that are
+ * under way end on the version they began with. 422 naming the field when something does not fit together; 409 for an
+ * agent that the operator has suspended. Publishing the live definition again changes nothing.
  */
 export async function publishAgent(
   context: PublishNeeds,

@@ -31,7 +31,7 @@ export async function agentOfTool(db: Queryable, caller: Caller, tool: string): 
   return rows[0];
 }
 
-/** The same by `handle/slug`, in any case, or by tool name. */
+/** The agent a key may run by `handle/slug`, in any case, or by tool name; undefined as for agentOfTool. */
 export async function agentInScope(db: Queryable, caller: Caller, name: string): Promise<ScopedAgent | undefined> {
   const address = parseAddress(name);
   if (address === undefined) return agentOfTool(db, caller, name);

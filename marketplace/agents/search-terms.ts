@@ -6,11 +6,11 @@ import { synonymsOf } from "./synonyms.ts";
 export const everywhere = "*";
 /** A word with more spellings than this is asked of the index as the beginning it is. */
 export const spellingsMax = 50;
-/** A word that no agent has is read as at most so many that it may be a typo of. */
+/** A word that no agent has is read as at most this many words of which it may be a typo. */
 const readingsMax = 3;
 /** More than one of them only while no more agents have them together. */
 const readAgentsMax = 500;
-/** Of the words that have a shape, at most so many are looked at. */
+/** At most this many of the words with one shape are looked at. */
 const alikeMax = 200;
 
 /** One word of a search, and what of the agents' vocabulary it stands for. */
@@ -18,9 +18,9 @@ export interface Term {
   readonly said: string;
   /** What the words it stands for begin with: itself and its English stem, in either spelling of English. */
   readonly beginnings: readonly string[];
-  /** What agents have of it; none for a word that no agent has. */
+  /** Its spellings that agents have; none for a word that no agent has. */
   readonly spellings: readonly string[];
-  /** Of the spelling that most agents have: how many, and how many in their name. */
+  /** How many agents have its most frequent spelling, and how many have that in their name. */
   readonly agents: number;
   readonly names: number;
   /** The words it was read as, since no agent has it. */
@@ -90,7 +90,7 @@ const lookUpText = `
   ) spelled
   order by place`;
 
-/** What each of these words may mean: another word for the same, or else what it may be a typo of. */
+/** The meaning of each of these words: a synonym that agents have, or else a word of which it may be a typo. */
 async function readOtherwise(db: Queryable, unknown: readonly string[], connector: string): Promise<Map<string, Term>> {
   const meant = unknown.flatMap((said) => synonymsOf(said).map((word) => ({ said, word })));
   const read = await termsRead(db, meant, connector);
@@ -151,7 +151,7 @@ function readingsOf(terms: readonly Term[]): readonly Term[] {
   });
 }
 
-/** Of the words that share a shape: those that begin alike first, then those that most agents have. */
+/** Among words that share a shape, those with the same first letter come first, then those that most agents have. */
 const typosText = `
   select said, word from (
     select said, word, row_number() over (

@@ -1,4 +1,4 @@
-/** The words a text is found by. What is searched and what is searched for are cut the same way. */
+/** The words by which a text is found. Texts and searches are cut into words alike. */
 export function wordsOf(text: string): string[] {
   return (
     text

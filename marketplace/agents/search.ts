@@ -4,7 +4,7 @@ import { everywhere, spellingsMax, type Term, termsOf } from "./search-terms.ts"
 
 /** A word that more agents have ranks by whether it is in their name, and nothing finer. */
 const rankedMax = 200;
-/** A search for agents that have some of the words looks at no more than about so many. */
+/** A search for agents that have some of the words looks at about this many at most. */
 export const candidatesMax = 2_500;
 
 /** What a search asks for, in PostgreSQL's words. */
@@ -15,7 +15,7 @@ export interface Search {
   readonly unknown: readonly string[];
   /** The one word that is searched for, where it has one spelling and many agents have it. */
   readonly common: CommonWord | undefined;
-  /** Those as they were said, which ranks highest. */
+  /** All words as they were said: agents that have them so rank highest. */
   readonly all: readonly Term[];
 }
 

@@ -176,7 +176,7 @@ function encodingsOf(bytes: Buffer): string[] {
   ];
 }
 
-/** The characters of base64 that are the same whatever stands around the bytes, `before` of which stand in front. */
+/** The characters of base64 that are equal whatever stands around the bytes; `before` bytes stand in front. */
 function base64Core(bytes: Buffer, before: number): string {
   const whole = Buffer.concat([Buffer.alloc(before), bytes]);
   return whole.toString("base64").slice(Math.ceil((before * 8) / 6), Math.floor((whole.length * 8) / 6));

@@ -37,9 +37,9 @@ export interface AgentVersion {
   readonly permanent: boolean;
   /** Its runs write down what they do before they do it. */
   readonly hasEffects: boolean;
-  /** Who runs it must have an account, so that it cannot be paid per call. */
+  /** Only accounts may run it, so that it cannot be paid per call. */
   readonly needsAccount: boolean;
-  /** It could be made to give away a secret or to say what its creator did not mean. */
+  /** A caller could make the agent give away a secret or say what its creator did not mean. */
   readonly unsafe: boolean;
   /** Absent where it calls no model of the platform's. */
   readonly model?: VersionModel | undefined;

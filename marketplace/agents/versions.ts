@@ -105,7 +105,7 @@ export async function definitionOf(
   };
 }
 
-/** Of an agent, beside the live one: enough for whatever still reads one that was replaced. */
+/** Versions kept of an agent beside the live one: enough for any run or page that still reads a replaced one. */
 const versionsKept = 100;
 
 async function addVersion(

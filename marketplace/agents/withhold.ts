@@ -2,8 +2,8 @@ import { ConnectorError, OutcomeUnknownError, type Result } from "../connectors/
 import { SecretSearch } from "./secret-search.ts";
 
 /**
- * What a run gives or says went wrong, unless one of the secrets it sent out is in it: then the run has failed, nothing of
- * its answer goes any further, and the creator is told.
+ * Answers the run's result or throws its error, unless it contains one of the secrets that the run sent out: then the run
+ * has failed, nothing of its answer goes any further, and the creator is told.
  */
 export async function withoutSecrets(
   secrets: readonly string[],
@@ -18,7 +18,7 @@ export async function withoutSecrets(
     if ("error" in ended) throw ended.error;
     return ended;
   }
-  // It has failed whether or not the creator can be told now.
+  // The run has failed whether or not the creator can be told now.
   await tellCreator().catch(() => {});
   throw new ConnectorError(withheld, {}, "later");
 }

@@ -50,7 +50,7 @@ const guide: Guide = {
   }),
 };
 
-/** Who may take what out of a wallet right now, as JSON. */
+/** Lists the accounts that may take assets out of a wallet right now, and how much, as JSON. */
 export const approvalCheck: Connector<z.infer<typeof settings>> = {
   id: "approval-check",
   guide,

@@ -2,7 +2,7 @@ import type { FieldType } from "../input.ts";
 import { type Filling, fillJson, fillText, partsOf, type Slot } from "./template.ts";
 import { encodeUrlPart, hasSlotInName } from "./url-template.ts";
 
-/** What a body is written in: who reads it takes a value for what its place in this says. */
+/** The notation of a body: its reader takes a value for what its place in the notation says. */
 type Notation = "json" | "form" | "plain";
 
 /** Why a body template cannot be filled safely; read on after the field's name. */
@@ -99,7 +99,7 @@ function fillJsonText(template: string, filling: Filling): string {
   });
 }
 
-/** Of a slot in a JSON text: a value's own place, or inside of a string that is a value or a property's name. */
+/** Where a slot of a JSON text stands: in a value's own place, or inside of a string that is a value or a property's name. */
 type Place = "value" | "string" | "name";
 
 const beforeColon = /\s*:/y;

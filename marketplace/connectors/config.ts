@@ -28,7 +28,7 @@ export interface HederaConfig {
 
 export interface ServicesConfig {
   readonly images: { readonly baseUrl: string; readonly apiKey: Secret | undefined };
-  /** Who makes the drawings that are sold: an image model whose pictures are traced, or a chat model that writes SVG. */
+  /** The maker of the drawings that are sold: an image model whose pictures are traced, or a chat model that writes SVG. */
   readonly drawings: { readonly engine: "images" | "chat"; readonly model: string | undefined };
   readonly x: { readonly baseUrl: string; readonly token: Secret | undefined };
   /** Where stored images and drawings are. */

@@ -72,8 +72,8 @@ export interface Connector<Settings> {
   /** What keeps `ownerId` from publishing these settings, beyond their form; paths begin within the settings. */
   publishProblems?(settings: Settings, tools: PublishTools, ownerId: AccountId): Promise<readonly Problem[]>;
   /**
-   * Of effects that cannot be taken back: all that can be known about a call by reading, asked with every payment method before money
-   * moves, and what it will take of what can run out, which is then reserved for it. Throws RefusalError. `run` asks again.
+   * For connectors whose effects cannot be undone. Finds out by reading alone whether a call can work, and answers what it will use
+   * up, which is then reserved. Every payment method asks before money moves. Throws RefusalError. `run` checks again.
    */
   precheck?(call: Call<Settings>, tools: Tools): Promise<Spending>;
   /**
@@ -114,5 +114,5 @@ export interface Tools {
 /** What publishing has of them, on the operator's command line too. */
 export type PublishTools = Pick<Tools, "outbound" | "hedera" | "accounts" | "modelList">;
 
-/** Whose share a run's requests are of. */
+/** The holder to whose share a run's requests count. */
 export const holderOf = ({ id, ownerId }: Call<unknown>["agent"]): Holder => ({ account: ownerId, agent: id });

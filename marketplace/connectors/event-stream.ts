@@ -1,6 +1,6 @@
 import { ConnectorError } from "./result.ts";
 
-/** Of one stream; a line may have any length that its bytes allow. */
+/** Lines of one stream; each may have any length that its bytes allow. */
 const linesMax = 50_000;
 
 /**

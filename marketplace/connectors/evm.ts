@@ -48,8 +48,8 @@ export function textOfContract(text: string, lengthMax: number): string {
 }
 
 /**
- * What a contract answers: undefined where it has no such function, or answers what cannot be it. Throws where the chain's node
- * failed: what was not read is not taken for what is not there.
+ * A contract's answer; undefined where it has no such function, or the answer cannot be read as one. Throws where the chain's
+ * node failed: that does not mean that the contract has no answer.
  */
 export function answerOf<T>(reading: Promise<T>): Promise<T | undefined> {
   return reading.catch((error: unknown) => {

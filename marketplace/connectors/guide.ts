@@ -51,7 +51,7 @@ export interface TemplateChains {
   readonly hedera: string;
   /** The account that agents act through there; undefined where there is none. */
   readonly operator: string | undefined;
-  /** Those that agents can read, with the dollar token of each where there is one. */
+  /** The chains that agents can read, with the dollar token of each where there is one. */
   readonly readable: ReadonlyArray<{ readonly network: string; readonly usdc: string | undefined }>;
 }
 

@@ -24,7 +24,7 @@ const settings = z.strictObject({
     .string()
     .min(1)
     .max(chunkBytes * chunksMax),
-  /** Of one message; more than 1,024 is written in several transactions. */
+  /** Bytes of one message; more than 1,024 are written in several transactions. */
   bytes_max: z
     .int()
     .min(1)

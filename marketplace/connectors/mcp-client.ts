@@ -11,11 +11,11 @@ import { messagesIn } from "./event-stream.ts";
 import { parseJson } from "./parse-json.ts";
 import { busyText, ConnectorError } from "./result.ts";
 
-/** Of one call, all of its requests together. */
+/** Limits of one call, over all of its requests together. */
 const limits = { requests: 12, messages: 2_000, pings: 3, redirects: 3 };
 const protocolVersions = ["2025-06-18", "2025-11-25", "2025-03-26", "2024-11-05"];
 const endTimeoutMs = 5_000;
-/** After so many messages that came together other calls get their turn. */
+/** After so many messages that came together, other calls get their turn. */
 const messagesATurn = 20;
 
 /**
@@ -46,7 +46,7 @@ export interface AskedTool extends Required<Pick<Ask, "timeoutMs" | "bytesMax" |
   readonly signal: AbortSignal;
 }
 
-/** As the server gave it; nothing in it is checked but that `content` is a list of objects. */
+/** The server's result, unchecked except that `content` is a list of objects. */
 export interface ToolResult {
   readonly content: ReadonlyArray<Readonly<Record<string, unknown>>>;
   readonly structuredContent?: unknown;
@@ -188,7 +188,7 @@ class Session {
     if (message.id !== id) return undefined;
     if (isObject(message.result)) return message.result;
     const code = isObject(message.error) ? message.error.code : undefined;
-    // What a server says about an error can quote what it was sent, so the log gets its code alone.
+    // A server's text about an error can quote what it was sent, so the log gets the code alone.
     throw odd("error", typeof code === "number" ? { code } : {});
   }
 

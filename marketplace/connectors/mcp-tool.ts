@@ -16,7 +16,7 @@ const imagesBytesMax = 16_777_216;
 const imagesMax = 10;
 
 const settings = z.strictObject({
-  /** Of a server that speaks MCP over Streamable HTTP. The buyer's input goes into the arguments, never in here. */
+  /** Address of a server that speaks MCP over Streamable HTTP. The buyer's input goes into the arguments, never in here. */
   url: z
     .string()
     .max(2_048)

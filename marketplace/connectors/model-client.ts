@@ -17,10 +17,10 @@ const shareWaitMs = 30_000;
 const platform: Holder = { account: "platform", agent: "platform" };
 
 /**
- * The OpenAI-compatible endpoints that the operator configured. Answers the assistant's text, or the bytes of images;
- * throws ConnectorError for everything that is not a whole answer. An agent's call is held to what the operator lists,
- * and its charge knows afterwards whether it has to be paid for; what the platform asks for itself is its own affair. What an
- * endpoint says about an error can quote the prompt, so only its status and code reach the log.
+ * The OpenAI-compatible endpoints that the operator configured. Answers the assistant's text, or the bytes of images; throws
+ * ConnectorError unless the answer is whole. An agent may call only the models that the operator lists, and its charge knows
+ * afterwards whether it has to be paid for; neither holds for the platform's own calls. An endpoint's text about an error can
+ * quote the prompt, so only its status and code reach the log.
  */
 export function createModelClient(options: ModelClientOptions): ModelClient {
   const { chat, images, list, outbound } = options;
@@ -100,7 +100,7 @@ export interface ModelClient {
 
 export interface Drawing {
   readonly caller: ModelCharge;
-  /** Whose share of the calls under way it is; the platform's own unless said. */
+  /** The holder to whose share of the calls under way it counts; the platform unless said. */
   readonly holder?: Holder;
   readonly prompt: string;
   readonly model?: string | undefined;

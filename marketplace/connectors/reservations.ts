@@ -87,7 +87,7 @@ const giveBack = `
 const lapseLater = `
   update reservations set until = now() + $2::integer * interval '1 ms' where holder = $1 and until > now()`;
 
-/** What an effect takes of what can run out. */
+/** The limited things that an effect uses up. */
 export interface Spending {
   readonly asset: string | undefined;
   /** Base units of the asset; 0 where nothing is spent. */
@@ -97,7 +97,7 @@ export interface Spending {
   readonly reward?: NewReward;
   /** Where on a chain it comes from. */
   readonly pools?: readonly ChainPool[];
-  /** Whose credits it spends. */
+  /** The account whose credits it spends. */
   readonly creditsOf?: AccountId;
   /** What it may cost the operator's account on a chain. */
   readonly fees?: ChainFees | undefined;

@@ -5,7 +5,7 @@ import { reserve, type Spending } from "./reservations.ts";
 import type { Result } from "./result.ts";
 
 /**
- * The side-effect journal: what runs do that cannot be undone. A row is written before anything is sent and says what is
+ * The side-effect journal: acts of runs that cannot be undone. A row is written before anything is sent and says what is
  * sent. The run closes it when it learns the outcome; after a crash the recovery job does.
  */
 export class SideEffectJournal {
@@ -30,7 +30,7 @@ export class SideEffectJournal {
     return rows[0];
   }
 
-  /** Those that no run waits for any more, and that the chain must have decided on by now. */
+  /** Side effects that no run waits for any more, and that the chain must have decided on by now. */
   async findOverdue(limit: number): Promise<SideEffect[]> {
     const { rows } = await this.#db.query<SideEffect>(
       `${select} where state = 'open' and valid_until < now() - interval '2 minutes' order by valid_until limit $1`,
@@ -40,10 +40,9 @@ export class SideEffectJournal {
   }
 
   /**
-   * Writes a side effect down, together with the reward it pays, in place of what was reserved for it. Throws
-   * RefusalError, and writes nothing, when it would exceed what is left beside other runs' reservations, or when the post
-   * or its author has been rewarded. Throws when the run was ended meanwhile, because its copy had
-   * not been heard of.
+   * Writes a side effect down, together with the reward it pays, in place of its reservation. Throws RefusalError, and
+   * writes nothing, when it would exceed what other runs' reservations leave, or when the post or its author has been
+   * rewarded. Throws when the run was ended meanwhile, because its copy had not been heard of.
    */
   async begin(effect: NewSideEffect): Promise<void> {
     await this.#write(effect, (tx) => insert(tx, effect, "open"));
@@ -138,7 +137,7 @@ export interface SideEffect {
 
 type Attempt = Pick<SideEffect, "key" | "transactionIds">;
 
-/** What kind of transaction it is, and what its receipt says in any case; the chain's answer is added to it. */
+/** The kind of transaction, and the part of its receipt that is known before; the chain's answer is added to it. */
 export interface Promised {
   readonly kind: "message" | "mint" | "transfer" | "credits";
   readonly receipt: Readonly<Record<string, unknown>>;

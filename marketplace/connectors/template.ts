@@ -126,7 +126,7 @@ function braceProblem(text: string): string | undefined {
 interface FoundText {
   readonly path: readonly (string | number)[];
   readonly text: string;
-  /** It is a property's name, which is never filled. */
+  /** The text is a property's name, which is never filled. */
   readonly isName: boolean;
 }
 

@@ -72,7 +72,7 @@ function cut(template: string): { path: string; query: string } {
   return at < 0 ? { path: template, query: "" } : { path: template.slice(0, at), query: template.slice(at) };
 }
 
-/** Decodes as often as a chain of servers might, each of which may take what it sees for a way up. */
+/** Decodes as often as a chain of servers might: each of them may take what it sees for a way up. */
 function climbs(path: string): boolean {
   const [, below = path] = /^https?:\/\/[^/]*(.*)$/is.exec(path) ?? [];
   let text = below;

@@ -13,7 +13,7 @@ import { postSettings, requirePostLink, rewardedPost } from "./x/rule.ts";
 
 const amountMax = 1_000_000_000;
 const amountRule = `must be a whole number from 1 to ${amountMax}, as a number or as text`;
-/** As a number or, like amounts in base units, as text. */
+/** Taken as a number or, like amounts in base units, as text. */
 const amountSetting = z.union(
   [
     z.int(amountRule).min(1, amountRule).max(amountMax, amountRule),
@@ -74,7 +74,7 @@ export const xRewardCredits: Connector<Settings> = {
   guide,
   timeLimitMs: 30_000,
   usualSeconds: [2, 15],
-  // It moves nothing outside.
+  // Its effect stays in the marketplace.
   permanent: false,
   hasEffects: true,
   needsAccount: true,

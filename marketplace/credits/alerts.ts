@@ -38,8 +38,8 @@ export function asksNothing(marks: Marks): boolean {
 }
 
 /**
- * Changes what is told; what is left out stays. A balance that is below already has not fallen: it is told when it falls the next time.
- * 409 for an account that cannot be written to.
+ * Changes the alerts in `changes`; the others stay. A balance that is already below its mark has not fallen: its holder hears when it
+ * next falls. 409 for an account without an e-mail address.
  */
 export async function setAlerts(
   needs: AlertNeeds & { readonly db: Database },

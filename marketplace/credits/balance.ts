@@ -61,7 +61,7 @@ export interface Balance {
   readonly credits: Credits;
   readonly held: Credits;
   readonly earned: Credits;
-  /** So many postings make up the earnings that folding them is worth it. */
+  /** The earnings consist of so many postings that folding them saves time. */
   readonly worthFolding: boolean;
 }
 

@@ -73,9 +73,9 @@ const capToday = `
           )) end`;
 
 /**
- * Ends a run that succeeded: what was held goes to the creator, less the platform's fee and, as far as that reaches, what the
- * run's model cost; the creator bears the rest of that. A run that has already ended is left as it is; `state` says how
- * it ended.
+ * Ends a run that succeeded: the held credits go to the creator, less the platform's fee and, as far as that reaches, the
+ * cost of the run's model; the creator bears the rest of that. A run that has already ended is left as it is; `state` says
+ * how it ended.
  */
 export async function capture(db: Queryable, run: Captured): Promise<Resolved> {
   const { rows } = await db.query({
@@ -188,7 +188,7 @@ async function releaseNow(db: Queryable, run: Released): Promise<bigint | undefi
 
 const canBeReleased = (run: string) => `${hasBegunNothing(run)} and (not $4 or ${run}.lease_until < now())`;
 
-/** Of a row of runs that `lockRun` has locked. */
+/** SQL: whether a row of runs that `lockRun` has locked is abandoned. */
 export function isAbandoned(run: string): string {
   return `${run}.lease_until < now() and ${hasBegunNothing(run)}`;
 }
@@ -216,7 +216,7 @@ export interface NewRun {
   readonly agentVersion: number;
   readonly priceCredits: Credits;
   readonly leaseMs: number;
-  /** What the caller named the request, and what it asked. */
+  /** The caller's name for the request, and the digest of the request. */
   readonly request?: { readonly idempotencyKey: string; readonly digest: Buffer } | undefined;
   /** JSON, for the buyer to see again. */
   readonly input?: string | undefined;

@@ -41,7 +41,7 @@ export interface Proof {
   readonly held: bigint;
   readonly earned: bigint;
   readonly fees: bigint;
-  /** Out of creators' balances, for calls of models; what models have cost; what the platform lent for them. */
+  /** Credits set aside from creators' balances for calls of models; then the cost of models so far; then the platform's loans for them. */
   readonly set_aside_for_models: bigint;
   readonly models: bigint;
   readonly owed: bigint;

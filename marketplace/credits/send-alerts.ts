@@ -96,7 +96,7 @@ async function claimFallen(db: Queryable): Promise<Fallen[]> {
 interface Spent {
   readonly account_id: AccountId;
   readonly key_id: KeyId;
-  /** Of which cap, and when its time began. */
+  /** Which of the key's caps, and `day`: when its time began. */
   readonly per: "day" | "month";
   readonly day: string;
   readonly handle: string;
@@ -105,7 +105,7 @@ interface Spent {
   readonly cap: bigint;
 }
 
-/** By the key's caps as they are now: what is counted beside a day's runs may be what its month has left. */
+/** Compares with the key's caps as they are now: key_days keeps what a day's cap allowed then, which may be the rest of the month's. */
 async function claimSpent(db: Queryable): Promise<Spent[]> {
   const { rows } = await db.query<Spent>(
     `with used as (

@@ -9,9 +9,9 @@ import { filterValues, inPeriod, type kinds, type StatementFilter, selected } fr
 const readsPerMinute = 30;
 
 /**
- * A page of the statement, what the period began and ended with, and what the postings that the filter selects add up to, all of
- * one moment. Without a filter but the days, opening and totals are the closing balance to the credit. Counted: 429 past the
- * limit, for each one adds up every posting since `from`.
+ * A page of the statement, the balances before and after the period, and the sums of the postings that the filter selects, all
+ * of one moment. Without a filter but the days, opening and totals are the closing balance to the credit. 429 past the limit,
+ * since each call adds up every posting since `from`.
  */
 export async function readAccountStatement(
   db: Database,
@@ -42,7 +42,7 @@ interface Standing {
   readonly earned_credits: number;
 }
 
-/** Of the selected postings of one kind: how many, and what they add; what they take is below zero. */
+/** The selected postings of one kind: how many, and their sum, below zero where they take credits away. */
 interface Total extends Standing {
   readonly kind: (typeof kinds)[number];
   readonly postings: number;

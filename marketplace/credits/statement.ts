@@ -70,7 +70,7 @@ export interface Entry {
   readonly credits: number;
   readonly from: StatementRow["from"];
   readonly to: StatementRow["to"];
-  /** Of the account's own run. */
+  /** The account's own run; null for any other. */
   readonly run_id: RunId | null;
   readonly key: { readonly id: KeyId; readonly name: string } | null;
   readonly agent: string | null;

@@ -3,11 +3,11 @@ import { unstorableIn } from "../../shared/request-body.ts";
 import { connectorIds } from "../connectors/connector.ts";
 
 const charactersMax = 262_144;
-/** What holds one another, at most: what is deeper cannot be walked through. */
+/** The deepest nesting that can be walked through. */
 const depthMax = 60;
 
 const scalar = z.union([z.string(), z.number(), z.boolean(), z.null()]);
-/** Of whatever kind the checks want it: a form can show it as a text. */
+/** The checks want one of these kinds; a form can show each as a text. */
 const fieldPart = z.union([scalar, z.array(scalar)], {
   error: "must be a text, a number, true, false, or a list of these",
 });

@@ -21,7 +21,7 @@ export interface DraftReadNeeds {
   readonly sealer: Sealer;
 }
 
-/** What a creator has written of an agent: the draft that was kept, or else what its newest version says. */
+/** An agent as its creator has written it: the draft that was kept, or else its newest version. */
 export interface Draft {
   readonly slug: string;
   /** `draft-17`, or `version-3` where nothing is kept beside the versions. Saying it, a change is known to be of this very state. */
@@ -61,8 +61,8 @@ export async function readDraft({ db, sealer }: DraftReadNeeds, owner: Account, 
 }
 
 /**
- * Keeps what was written over the state that was read before; its revision. 409 where that state is not the newest any more: what is
- * kept stays, and what was sent is still the sender's.
+ * Keeps what the creator wrote, over the state that was read before; answers its revision. 409 where that state is not the newest
+ * any more: then the kept draft stays, and nothing of the sent one is kept.
  */
 export async function keepDraft(
   { db, sealer }: DraftNeeds,

@@ -6,8 +6,9 @@ import { freeToolName } from "../tool-name.ts";
 import { type DraftNeeds, readDraft, requireRevision, sealedAt } from "./drafts.ts";
 
 /**
- * Gives what is not published yet another address; its versions that were tried go along. 409 once it was published, since buyers call it
- * there, where the account has something under that address, and where the draft was changed since. 422 for what can be no address.
+ * Moves a draft that is not published yet to another address; its tried versions go along. 409 once it was published, since buyers call
+ * it at its address, where the account has something at the new address, and where the draft was changed since. 422 for a text that can
+ * be no address.
  */
 export async function moveDraft(
   needs: DraftNeeds,

@@ -19,8 +19,8 @@ const fieldKeys = [
 ] as const;
 
 /**
- * A definition as a person reads and compares it: what is there in the order of a recipe, settings with what the connector takes for
- * granted. PostgreSQL keeps no order of keys, and a version holds its settings as the connector read them.
+ * A definition as a person reads and compares it: in the order of a recipe, and with the connector's defaults among the settings.
+ * PostgreSQL keeps no order of keys, and a version holds its settings as the connector read them.
  */
 function shownDefinition(given: DraftDefinition): DraftDefinition {
   const { name, description, category, tags, connector, price_credits, fields, accepts_extra_instructions } = given;

@@ -4,7 +4,7 @@ import type { Queryable } from "../../shared/postgres.ts";
 import { type AccountId, type AgentId, platformAccount, type RunId } from "../ids.ts";
 import { type FileStore, type StoredFile, storeAway } from "./store.ts";
 
-/** What can be kept, and what it is served as. */
+/** The kinds of files that are kept, and the media type of each. */
 export const contentTypes = {
   png: "image/png",
   jpg: "image/jpeg",
@@ -62,7 +62,7 @@ export class Files {
     return `${this.#baseUrl}/${name}`;
   }
 
-  /** The media type of a file that may be seen: throws ApiError 404 for what never was, 410 for what its owner has hidden. */
+  /** The media type of a file that may be seen: throws ApiError 404 for a file that never was, 410 for one that its owner has hidden. */
   async find(name: string): Promise<{ contentType: string }> {
     if (!fileName.test(name)) throw unknownFile();
     const { rows } = await this.#db.query({
@@ -121,7 +121,7 @@ export class Files {
 export interface NewFile {
   readonly bytes: Uint8Array;
   readonly kind: FileKind;
-  /** Who may hide it: an agent's creator, or the account that asked for a drawing. */
+  /** The account that may hide it: an agent's creator, or the account that asked for a drawing. */
   readonly ownerId: AccountId;
   readonly agentId?: AgentId;
   readonly runId?: RunId;

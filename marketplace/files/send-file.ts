@@ -20,8 +20,9 @@ export class FileSender {
   }
 
   /**
-   * Sends what `open` answers, with `headers` when it has begun to come. Throws ApiError 429 when too many are on their way
-   * to the caller's address, 503 when there are too many altogether or the store is away, and what `open` throws.
+   * Sends the file that `open` answers, with `headers` once its first bytes have come. Throws ApiError 429 when too many
+   * are on their way to the caller's address, 503 when there are too many altogether or the store is away, and what `open`
+   * throws.
    */
   async send(
     request: Request,

@@ -10,7 +10,7 @@ import { ApiError } from "../../shared/errors.ts";
  */
 export interface FileStore {
   put(name: string, bytes: Uint8Array): Promise<void>;
-  /** Undefined for what is not there. What is answered must be read to its end or destroyed. */
+  /** Undefined where there is no such file. The caller must read the file to its end or destroy it. */
   open(name: string): Promise<StoredFile | undefined>;
   remove(name: string): Promise<void>;
 }

@@ -1,8 +1,8 @@
-/** Of a key that was made without a limit of its own. */
+/** Calls of a key that was made without a limit of its own. */
 export const usualCallsPerMinute = 60;
-/** Of a person who is signed in, whatever they ask. */
+/** Calls of a person who is signed in. */
 export const sessionCallsPerMinute = 300;
-/** Of those, what changes something: whatever an account keeps grows no faster. */
+/** Calls among those that change something, so that nothing an account keeps grows faster. */
 export const changesPerMinute = 60;
-/** Of an operator, in the operators' part. */
+/** Calls of an operator, in the operators' part. */
 export const operatorCallsPerMinute = 120;

@@ -18,7 +18,7 @@ import { marketplaceDocument } from "./openapi.ts";
 import { refusals } from "./refusals.ts";
 import { moment } from "./shapes.ts";
 
-/** The service's health, and the documents that describe all its endpoints, of which these are some. */
+/** Endpoints for the service's health, and for the documents that describe all its endpoints. `all` are those, these among them. */
 export function serviceEndpoints(context: ServiceNeeds, all: () => readonly Endpoint[]): Endpoint[] {
   const { db, config } = context;
   const { publicUrl, securityContact, metricsToken } = config;
@@ -140,7 +140,7 @@ function readinessEndpoint(db: Database): Endpoint {
   };
 }
 
-/** The same at both addresses: below the version for clients that keep to it, at the root where crawlers look. */
+/** Both addresses answer alike: one below the version for clients that keep to it, one at the root where crawlers look. */
 function openApiEndpoints(publicUrl: string, all: () => readonly Endpoint[]): Endpoint[] {
   let document: KeptText | undefined;
   const common = {

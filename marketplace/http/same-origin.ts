@@ -29,8 +29,8 @@ export interface SameOriginNeeds {
 }
 
 /**
- * Beside `requireSameOrigin`, for what is there for this service's own pages alone: refuses programs too. A browser says where a
- * request comes from, in one of two ways; what says nothing is none.
+ * For endpoints that only this service's own pages call, beside `requireSameOrigin`: refuses programs too. A browser says where
+ * a request comes from, in one of two headers; a request without both is from no browser.
  */
 export const requireOwnPage: RequestHandler = ({ headers }, _response, next) => {
   const site = headers["sec-fetch-site"];

@@ -17,7 +17,7 @@ export type ActivityQuery = z.infer<typeof activityQuery>;
 /** What runs came to. */
 export interface Sums {
   readonly runs: number;
-  /** Of those; they cost nothing. */
+  /** How many of those failed; they cost nothing. */
   readonly failed: number;
   readonly credits: number;
 }
@@ -25,9 +25,9 @@ export interface Sums {
 /** An account's ended runs of some days, added up; a run counts on the day on which it began. */
 export interface Activity extends Sums {
   readonly average_ms: number | null;
-  /** Of runs that succeeded, the newest thousand at most. */
+  /** Median over runs that succeeded, the newest thousand at most. */
   readonly median_ms: number | null;
-  /** Of as many days before. */
+  /** Runs in as many days before. */
   readonly runs_before: number;
   readonly days: ReadonlyArray<Sums & { readonly day: string }>;
   /** The dearest first; null: signed in, without a key. */
@@ -89,7 +89,7 @@ interface Row {
   readonly ms: bigint;
 }
 
-/** Of few rows, which an index finds, however many runs there are. */
+/** Reads few rows, which an index finds, however many runs there are. */
 async function medianTime(
   db: Queryable,
   accountId: AccountId,

@@ -2,7 +2,7 @@ import type { Output } from "../connectors/result.ts";
 import type { Credits } from "../credits/amount.ts";
 import type { AccountId, KeyId, RunId } from "../ids.ts";
 
-/** Who pays for a run with credits: an account, asking with one of its keys, or its holder, signed in. */
+/** The payer of a run with credits: an account, asking with one of its keys, or its holder, signed in. */
 export interface Buyer {
   readonly accountId: AccountId;
   /** What a signed-in holder's runs cost counts against no key's day. */
@@ -32,7 +32,7 @@ export interface RunAnswer {
   readonly replayed: boolean;
 }
 
-/** As the specification names its fields. */
+/** The specification names these fields. */
 export interface RunResult {
   readonly success: boolean;
   readonly run_id: RunId;

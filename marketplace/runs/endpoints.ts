@@ -48,7 +48,7 @@ function runEndpoint(needs: RunNeeds): Endpoint {
   };
 }
 
-/** The same for a page of ours, whose visitor is signed in: no key has to be in a browser. */
+/** Runs an agent from a page of ours, whose visitor is signed in: no key has to be in a browser. */
 function ownRunEndpoint(needs: RunNeeds): Endpoint {
   return {
     method: "post",

@@ -83,11 +83,11 @@ export interface AskedExecution {
   readonly runId: RunId;
   readonly prepared: PreparedRun;
   readonly deadlineMs?: number;
-  /** Who runs it, where that is an account. */
+  /** The account that runs it, where it is an account. */
   readonly buyerId?: AccountId;
   /** What the effect happens once for: a payment buys one, however many runs it takes. */
   readonly effectKey?: string;
-  /** Of a run whose model costs something. */
+  /** Set where the run's model costs something. */
   readonly modelCharge?: ModelCharge | undefined;
 }
 

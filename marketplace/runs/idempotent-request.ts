@@ -52,8 +52,8 @@ export async function findReplay(
 }
 
 /**
- * The same for a request that was refused: what it was refused may have been taken by an equal one that is about to start its run.
- * Waits while `isStarting` until that one has started or was refused too.
+ * Like findReplay, for a request that was refused: an equal request may have taken what it lacked and be about to start its run.
+ * Waits while `isStarting`, until the equal one has started or was refused too.
  */
 export async function findReplayOfStarting(
   context: { readonly db: Queryable },

@@ -9,7 +9,7 @@ import { type Asked, asOwnRun, type OwnRun } from "./own-runs.ts";
 
 /** All that its account sees of a run. */
 export interface RunReport extends OwnRun {
-  /** As the agent is called; its version then. */
+  /** The agent's name now, and its version then. */
   readonly agent_name: string;
   readonly agent_version: number;
   /** Whether it can be run again. */
@@ -17,7 +17,7 @@ export interface RunReport extends OwnRun {
   /** Null when it was too long to be kept. */
   readonly input: Readonly<Record<string, string | number | boolean>> | null;
   readonly output: object | null;
-  /** Of its images, those that their creator has taken down. */
+  /** Images of this run that their creator has taken down. */
   readonly hidden_images: readonly string[];
   readonly receipt: object | null;
   /** The credits that it moved, oldest first. */

@@ -54,7 +54,7 @@ export async function listOwnRuns(db: Queryable, accountId: AccountId, query: Ow
   };
   if (key) where((p) => `coalesce(r.key_id, '') = ${p}`, key === "none" ? "" : key);
   if (agentId) where((p) => `r.agent_id = ${p}`, agentId);
-  // As text, so that the index of what did not succeed can be seen to fit.
+  // Written into the text, so that PostgreSQL sees that the index of runs without success fits.
   if (state) conditions.push(`r.state = '${state}'`);
   if (query.day) where((p) => `r.created_at >= ${p}::timestamptz`, `${query.day}T00:00:00Z`);
   if (query.day) where((p) => `r.created_at < ${p}::timestamptz + interval '1 day'`, `${query.day}T00:00:00Z`);

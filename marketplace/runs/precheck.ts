@@ -7,9 +7,9 @@ import { ModelCharge } from "../models/model-charge.ts";
 import type { AskedExecution } from "./execute.ts";
 
 /**
- * What every payment method asks of a call whose effect cannot be taken back, when its buyer is known to be good for the price and
- * before any money moves: throws RefusalError if it cannot work, and reserves what it will use up until `reservations.end`.
- * An effect under this key that was begun already is not asked about again.
+ * Checks a call whose effect cannot be undone, on every payment method, once its buyer is known to be good for the price and
+ * before money moves: throws RefusalError if it cannot work, and reserves what it will use up until `reservations.end`. An effect
+ * under this key that was begun already is not checked again.
  */
 export async function precheck(context: PrecheckNeeds, asked: Omit<AskedExecution, "deadlineMs">): Promise<void> {
   const { runId, prepared, buyerId, effectKey = runId } = asked;

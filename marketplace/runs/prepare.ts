@@ -18,7 +18,7 @@ export async function prepareRun(
   return prepareAgent(await findLiveAgent(context, address), given);
 }
 
-/** The same for an agent that was found already. */
+/** Prepares a run of an agent that was found already. */
 export function prepareAgent(agent: LiveAgent, given: Readonly<Record<string, unknown>>): PreparedRun {
   requireSafe(agent.version);
   const input = agent.version.contract.read(given);
@@ -36,6 +36,6 @@ export function requireSafe({ unsafe, name, number }: AgentVersion): void {
 export interface PreparedRun {
   readonly runnable: Runnable;
   readonly input: Input;
-  /** Who is paid. */
+  /** The account that is paid. */
   readonly creatorId: AccountId;
 }

@@ -55,7 +55,7 @@ export async function closeOverdueSideEffects({ tools }: Pick<Needs, "tools">): 
   await forEvery(await tools.sideEffects.findOverdue(100), (effect) => outcomeOf(tools, effect));
 }
 
-/** Runs are kept for `historyDays`, what keys spent by the day for `dayCountsKeptDays`; what runs moved stays in the credits ledger for good. */
+/** Runs are kept for `historyDays`, the daily sums of keys for `dayCountsKeptDays`; postings of runs stay in the credits ledger for good. */
 export async function deleteOldRuns({ db }: Pick<Needs, "db">): Promise<void> {
   await db.query(
     `delete from runs where id in (

@@ -43,7 +43,7 @@ export function runAgent(context: RunNeeds, buyer: Buyer, asked: AskedRun): Prom
   return runOnce(context, buyer, asked, () => prepareRun(context, asked.agent, asked.input));
 }
 
-/** The same for a run that `prepare` reads, which is not called for a repetition. */
+/** Like runAgent, for a run that `prepare` reads; a repetition does not call it. */
 export async function runOnce(
   context: RunNeeds,
   buyer: Buyer,
@@ -193,7 +193,7 @@ function modelBuyerOf({ accountId, visitor }: Buyer): ModelBuyer {
   return { id: visitor === undefined ? accountId : clientOf(visitor) };
 }
 
-/** What kept a run from being paid, and what the key's log calls it. */
+/** By what kept a run from being paid: the word for it in the key's log. */
 const refusalOf = { balance: "balance", key: "cap", request: "max_credits" } as const;
 
 async function unpayable(

@@ -5,8 +5,8 @@ import type { Credits } from "../credits/amount.ts";
 import type { ModelUser } from "../models/version-model.ts";
 
 /**
- * What a run needs to know of the thing that runs: one version of an agent (agents/version.ts makes one of it), or a drawing that
- * the platform sells (svg/products.ts). Of ModelUser it has its id, owner and address, and who bears what a model costs.
+ * The thing that runs, as a run sees it: one version of an agent (agents/version.ts makes it), or a drawing that the platform
+ * sells (svg/products.ts). ModelUser adds its id, owner and address, and who bears what a model costs.
  */
 export interface Runnable extends ModelUser {
   /** What log lines name it by: an agent's connector, or the product. */

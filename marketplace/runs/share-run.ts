@@ -54,7 +54,7 @@ export interface SharedRun {
   /** Left out unless it was asked for. */
   readonly input?: Readonly<Record<string, string | number | boolean>>;
   readonly output: object | null;
-  /** Of its images, those that their creator has taken down. */
+  /** Images of this run that their creator has taken down. */
   readonly hidden_images: readonly string[];
   readonly receipt: object | null;
   readonly error?: string;
@@ -63,7 +63,7 @@ export interface SharedRun {
 }
 
 /**
- * 404 for what was never shared and what is shared no more: revoked, older than `historyDays`, of an account that is not open,
+ * 404 for a run that was never shared or is shared no more: revoked, older than `historyDays`, of an account that is not open,
  * or of an agent that the operator has suspended.
  */
 export async function readSharedRun(db: Queryable, token: string): Promise<SharedRun> {

@@ -22,9 +22,9 @@ const unlimitedFrom = 2n ** 128n;
 const approvalTopic = toEventSelector("Approval(address,address,uint256)");
 
 /**
- * The ERC-20 approvals a wallet has granted within the last `blocks` blocks and that are still open: events say where
- * to look, the tokens themselves say what is left. What was granted earlier is not seen; the answer says from where on, and
- * whether all was read.
+ * The ERC-20 approvals that a wallet has granted within the last `blocks` blocks and that are still open. Events say where
+ * to look, and the tokens how much is left. Earlier grants are not seen; the answer says from which block on it looked, and
+ * whether it read all.
  */
 export async function readEvmApprovals(
   client: PublicClient,

@@ -4,7 +4,7 @@ import { ConnectorError } from "../result.ts";
 import { type Approval, listed } from "./approval.ts";
 
 const pagesMax = 20;
-/** What wallets grant who mean "all of it": the largest amount the chain knows, give or take what was spent. */
+/** Wallets that mean "all of it" grant the largest amount the chain knows; some of it may be spent already. */
 const unlimitedFrom = 2n ** 62n;
 
 /**

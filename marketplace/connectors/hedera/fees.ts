@@ -2,8 +2,8 @@ import type { Queryable } from "../../../shared/postgres.ts";
 import type { Hedera } from "./hedera.ts";
 
 /**
- * Puts what the chain has charged the operator for effects that are over in place of the most that it might have. What the
- * mirror does not show yet stays booked in full. Copies may do this at once.
+ * Replaces the highest possible fees of effects that are over by what the chain has charged the operator for them. Fees
+ * that the mirror does not show yet stay booked in full. Copies may do this at once.
  */
 export async function recordFees(db: Queryable, hedera: Hedera | undefined): Promise<void> {
   if (!hedera?.operator) return;

@@ -221,7 +221,7 @@ interface SideEffectCall {
   readonly signal: AbortSignal;
 }
 
-/** What is to be done on the chain, and what it spends. */
+/** A transaction to make on the chain, and what it spends. */
 export interface Order extends Spending {
   readonly kind: Method;
   readonly make: (sdk: typeof import("@hashgraph/sdk")) => Transaction;
@@ -233,7 +233,7 @@ export interface Order extends Spending {
 
 export type Ending =
   | { readonly ending: "done"; readonly receipt: Readonly<Record<string, unknown>> }
-  /** It certainly had no effect. */
+  /** The transaction certainly had no effect. */
   | { readonly ending: "failed"; readonly status: string }
   | { readonly ending: "unknown" };
 
@@ -248,7 +248,7 @@ const roundsMax = 4;
 const expiredMarginMs = 10_000;
 /** 180 s from consensus, less the time to ask. */
 const receiptsKeptMs = 160_000;
-/** Of an order in several parts, which are sent one after the other. */
+/** For an order in several parts, which are sent one after the other. */
 const longestValidity = (seconds: number) => Math.min(180, 2 * seconds);
 
 function endingOf(receipt: proto.ITransactionReceipt): Ending {

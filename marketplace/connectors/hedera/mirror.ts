@@ -70,7 +70,7 @@ export class Mirror {
     return (await this.listed<Row>(path, name, pagesMax)).rows;
   }
 
-  /** The same, and whether these are all of them. */
+  /** The rows of a list, and whether these are all of them. */
   async listed<Row>(path: string, name: string, pagesMax: number): Promise<{ rows: Row[]; complete: boolean }> {
     const rows: Row[] = [];
     let next: string | null | undefined = path;

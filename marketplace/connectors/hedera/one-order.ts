@@ -2,7 +2,10 @@ import { chainRunMs } from "../../time-limits.ts";
 import type { Call, Connector, Tools } from "../connector.ts";
 import type { Hedera, Order } from "./hedera.ts";
 
-/** What connectors share whose run is one order on Hedera: `plan` says what a call would do, and throws RefusalError if it cannot work. */
+/**
+ * The common part of connectors whose run is one order on Hedera: `plan` turns a call into the order, and throws RefusalError if it cannot
+ * work.
+ */
 export function oneOrder<Settings>(
   plan: (call: Call<Settings>, tools: Tools) => Promise<{ readonly hedera: Hedera; readonly order: Order }>,
 ) {

@@ -58,9 +58,9 @@ async function findPreconditions(
 }
 
 /**
- * The same for a call; throws RefusalError when one is not met. `check` answers what else is missing, as publishing says
- * it. The operator must be able to pay for the transaction. It must be no fee payer: any payment could spend the allowances
- * granted to a fee payer.
+ * The preconditions, for a call; throws RefusalError when one is not met. `check` answers what else is missing, in the
+ * words of publishing. The operator must be able to pay for the transaction. It must be no fee payer: any payment could
+ * spend the allowances granted to a fee payer.
  */
 export async function requirePreconditions(
   tools: Pick<PublishTools, "hedera" | "accounts">,

@@ -5,7 +5,7 @@ import { findProxy, hasAnyOf, selectorsIn, type TokenProxy } from "./evm-code.ts
 import { type Tried, tryTransfer } from "./evm-transfer.ts";
 import { type Finding, finding, graded } from "./findings.ts";
 
-/** What the code and the state of an ERC-20 allow its owner to do, and what a transfer of it really does. */
+/** Reads from the code and the state of an ERC-20 its owner's powers, and tries what a transfer of it really does. */
 export async function auditEvmToken(client: PublicClient, address: Address): Promise<object> {
   const code = await client.getCode({ address });
   if (!code || code === "0x") throw new ConnectorError("There is no contract at this address.");

@@ -21,7 +21,7 @@ export class XClient {
     });
     const { status } = answer;
     if (status === 429) throw notNow("X is busy; try again later.", 60);
-    // Of an id that none can have it says 400.
+    // X answers 400 for an id that no post can have.
     if (status === 404 || status === 400) return noSuchPost;
     if (status !== 200) throw notNow("X did not answer; try again later.", 30, `status ${status}`);
     return readPost(answer.body as XAnswer | undefined, id);
@@ -40,7 +40,7 @@ export interface XPost {
   /** Without # and @, in lower case. */
   readonly hashtags: readonly string[];
   readonly mentions: readonly string[];
-  /** It repeats another author's post. */
+  /** The post repeats another author's. */
   readonly isRepost: boolean;
   readonly author: {
     readonly id: string;

@@ -90,7 +90,7 @@ function missingIn(post: XPost, rule: PostSettings["rule"], receiver: string): s
   return problems.filter((problem) => problem !== false);
 }
 
-/** As a word of its own: 0.0.12 is not named by 0.0.123 or 10.0.12. */
+/** Whether the text has the name as a word of its own: 0.0.12 is not named by 0.0.123 or 10.0.12. */
 function namesWhole(text: string, name: string): boolean {
   const literal = name.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&");
   const inWord = "[\\p{L}\\p{N}_]";
