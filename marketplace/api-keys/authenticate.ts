@@ -60,7 +60,7 @@ export async function noteUse(db: Queryable, id: KeyId, { from, by }: SeenClient
   );
 }
 
-/** Who is calling, known from an API key. */
+/** A caller, known from an API key. */
 export interface Caller {
   readonly accountId: AccountId;
   readonly handle: string;
@@ -75,7 +75,7 @@ export interface Caller {
     readonly rateLimitPerMinute: number;
     /** All that runs asked with this key may cost in a day (UTC). */
     readonly maxCreditsPerDay: Credits | undefined;
-    /** The same for a calendar month (UTC). */
+    /** All that runs asked with this key may cost in a calendar month (UTC). */
     readonly maxCreditsPerMonth: Credits | undefined;
   };
 }

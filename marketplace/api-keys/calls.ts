@@ -8,7 +8,7 @@ import { dayText, followsPlace, microsOf, type Place, pageOf, pageQuery, placeVa
 import type { RefusalReason } from "./refused-calls.ts";
 
 export const callStates = ["running", "succeeded", "failed", "lost", "refused"] as const;
-/** Of one page: what is beyond stands on the next, so that what is rarely found costs no more than anything else. */
+/** Runs that one page looks at; the next page goes on from there, so that rare calls cost no more to find than others. */
 const runsLookedAt = 20_000;
 
 export const callsQuery = z.object({
@@ -48,7 +48,7 @@ const seen = `
 
 const refusedId = `'ref_' || left(md5(reason || ' ' || asked), 26)`;
 
-/** What was refused of the time that the runs looked at reach back to, so that the next page has what is older of both. */
+/** Refused calls only of the time that the runs looked at reach back to, so that the next page has the older ones of both. */
 const calls = `
   with seen as materialized (
     select * from (${seen} limit ${runsLookedAt}) s where $6::text is distinct from 'refused'
@@ -128,6 +128,6 @@ export interface KeyCall {
   /** Null while it runs. */
   readonly ms: number | null;
   readonly error: string | null;
-  /** Of what was refused, when the minute began. */
+  /** When the call began; for a refused call, when its minute began. */
   readonly created_at: string;
 }

@@ -66,7 +66,7 @@ async function claimSlot(db: Queryable, values: unknown[]): Promise<boolean> {
 
 export interface NewKey {
   readonly accountId: AccountId;
-  /** Of a form that is posted once: its second post is a 409 and makes no second key. */
+  /** Given by a form that is posted once: its second post is a 409 and makes no second key. */
   readonly id?: KeyId | undefined;
   readonly name: string;
   /** The id of the client that it is for. */
@@ -79,6 +79,6 @@ export interface NewKey {
   readonly tools?: ToolListing | undefined;
   /** Credits the key may spend a day (UTC); no cap when undefined. */
   readonly maxCreditsPerDay?: number | undefined;
-  /** The same for a calendar month (UTC). */
+  /** Credits the key may spend a calendar month (UTC); no cap when undefined. */
   readonly maxCreditsPerMonth?: number | undefined;
 }

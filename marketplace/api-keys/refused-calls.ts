@@ -6,17 +6,17 @@ import type { KeyId } from "../ids.ts";
 export const refusalReasons = ["rate_limit", "scope", "cap", "max_credits", "balance"] as const;
 export type RefusalReason = (typeof refusalReasons)[number];
 
-/** What a key's calls of one minute are told apart by, at most; what comes on top is counted by its reason alone. */
+/** Kinds of refused calls that are told apart, per key and minute; all others are counted by their reason alone. */
 const kindsPerKey = 5;
-/** What a copy remembers until it writes it down. */
+/** Counts that a copy remembers until it writes them down. */
 const countedMax = 10_000;
-/** Of a key, the newest. */
+/** Rows kept of a key, the newest. */
 const keptPerKey = 1_000;
 const askedLengthMax = 200;
 
 /**
- * Calls that a key's limit, scope or cap refused, counted by what was asked for. No call waits for it: they are written down together, every few
- * seconds, so that what a copy counted last is lost when it is killed.
+ * Calls that a key's limit, scope or cap refused, counted by what they asked for. No call waits for the database: the counts are written
+ * together, every few seconds, so that the last counts of a copy are lost when it is killed.
  */
 export class RefusedCalls {
   #counted = new Map<string, Counted>();

@@ -66,7 +66,7 @@ async function findAdmission({ lookups, clients }: KeyNeeds, request: Request): 
   }
 }
 
-/** As routes are found: in any case, with or without a slash at the end. */
+/** Compares paths as the router does: in any case, with or without a slash at the end. */
 const isAt = (path: string, request: Request) => request.path.toLowerCase().replace(/\/$/, "") === path;
 
 function bearerToken(header: string | undefined): string | undefined {

@@ -64,7 +64,7 @@ export async function readCatalog(needs: CatalogNeeds, query: CatalogQuery): Pro
   return { agents, drawings, total, total_exact, limit, cursor, guide: `${publicUrl}/llms.txt`, facilitator };
 }
 
-/** Addresses of all that is paid per call, the newest agents first, at most so many of them. */
+/** Addresses of all agents that are paid per call, the newest first, at most `agentsMax`. */
 export async function paidAddresses({ db, config }: CatalogNeeds, agentsMax: number): Promise<string[]> {
   const { rows } = await db.query<{ address: string }>({
     name: "addresses that are paid per call",

@@ -7,7 +7,7 @@ import { anyObject, cursor } from "../http/shapes.ts";
 import { limitOf, wholeNumber } from "../query.ts";
 import type { Catalog, CatalogItem } from "./catalog.ts";
 
-/** As far as the list of agents has them, for callers without a key. */
+/** The parameters of the list of agents that callers without a key may use. */
 export const catalogQuery = z.object({
   q: listQuery.shape.q,
   category: z.enum(categories).optional().describe("Only agents that their creators put into this category."),

@@ -127,7 +127,7 @@ const streamAnswers: Answers = {
 /** A code of no meaning of its own, from the range that JSON-RPC leaves to servers. */
 const refused = -32_000;
 
-/** Of callers with a key and of those without one. */
+/** Refusals of callers with a key and without one. */
 const anyRefusal = {
   400: "Body must be JSON.",
   403: "Pages of another origin may not call this.",

@@ -2,8 +2,8 @@ import type { Tool } from "@modelcontextprotocol/server";
 import { z } from "zod";
 
 /**
- * As clients read it: those that check results with it know no dialect but their own, so none is named. The bounds of all whole
- * numbers that JSON can carry say nothing, and models are made to read them.
+ * A JSON Schema without a dialect's name, since clients that check results with it know no other than their own, and without
+ * the bounds of all whole numbers that JSON can carry: they say nothing, and models have to read them.
  */
 export function schemaOf(shape: z.ZodType): Tool["inputSchema"] {
   const { $schema: _, ...schema } = z.toJSONSchema(shape, {

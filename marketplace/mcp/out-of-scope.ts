@@ -8,8 +8,8 @@ interface ScopeNeeds extends FindNeeds {
 }
 
 /**
- * What a key is told that names an agent which is live for every buyer and outside its scope; undefined for any other agent, so
- * that nothing is told of what is not public. `address` is `handle/slug`.
+ * The advice for a key that names a live agent outside of its scope; undefined for an agent that is not live for every buyer,
+ * so that the advice tells nothing that is not public. `address` is `handle/slug`.
  */
 export async function adviceOutOfScope(
   needs: ScopeNeeds,

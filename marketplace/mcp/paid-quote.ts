@@ -37,11 +37,11 @@ export async function quoteResult(context: QuoteNeeds, offer: Offer, why: WhyUnp
 }
 
 interface WhyUnpaid {
-  /** Of x402, as the caller reads it. */
+  /** The version of x402 that the caller reads. */
   readonly version: 1 | 2;
   readonly error: string;
   readonly signIn?: SignInRequest | undefined;
-  /** Of the arguments. */
+  /** Digest of the arguments. */
   readonly bodyDigest: Buffer;
 }
 

@@ -167,7 +167,7 @@ const goodsOf = (agent: LiveAgent, offer: Offer): Goods => ({
   prepare: async (input) => agentWork(agent, input),
 });
 
-/** As over HTTP: within the limits of callers without a key, and whatever payment came is not taken. */
+/** Runs a free agent like the route over HTTP: within the limits of callers without a key, and without taking a payment. */
 async function runFreeTool(
   context: PaidToolNeeds,
   agent: LiveAgent,

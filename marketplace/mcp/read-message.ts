@@ -11,8 +11,8 @@ export interface Message {
 }
 
 /**
- * The message in a body. Throws ApiError 400 for what is none: batches were part of 2025-03-26 and are of no later version, and
- * what the caller names the message and its progress by is sent back with each answer to it.
+ * The message in a body. Throws ApiError 400 for any other body, for a batch (only 2025-03-26 had them), and for an id or
+ * progress token that is too long, since every answer carries them.
  */
 export function readMessage(body: unknown): Message {
   if (typeof body !== "object" || body === null || Array.isArray(body)) {

@@ -6,7 +6,7 @@ import { creditsText } from "../credits/amount.ts";
 import { contentTypes, type FileKind } from "../files/files.ts";
 import type { RunAnswer } from "../runs/asked-run.ts";
 
-/** What a run came to, with what it cost in `_meta`. */
+/** The result of a run, with its cost in `_meta`. */
 export function runResult({ result, replayed }: RunAnswer): CallToolResult {
   const { success, output, error = "The agent failed.", receipt, run_id, credits_used, credits_remaining } = result;
   const _meta = {

@@ -62,7 +62,7 @@ const leanInput = z.object({
   limit: z.int().min(1).max(50).default(10),
 });
 
-/** The same where agents are no tools: each by its address, and by the first sentence of what it does. */
+/** The search for keys whose agents are no tools: gives each agent's address and the first sentence of its description. */
 export function leanSearchTool({ db }: SearchNeeds): BuiltInTool {
   return {
     tool: {

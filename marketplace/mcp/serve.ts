@@ -8,7 +8,7 @@ import { type Message, problemWithParams } from "./read-message.ts";
 import { invalidParams } from "./rpc-error.ts";
 
 /**
- * Has a server answer one message. Requests of 2026-07-28 say in each message what they speak, older clients agree on it first;
+ * Has a server answer one message. Requests of 2026-07-28 name their version in each message, older clients agree on it first;
  * neither has a session. A caller who leaves ends the answer, and not what runs.
  */
 export async function serveMessage(
@@ -24,7 +24,7 @@ export async function serveMessage(
     return;
   }
   const left = new AbortController();
-  // Those of every answer, this one's and the stream's are more than Node takes for usual: it would warn of each.
+  // The listeners of the answer and of its stream are more than Node takes for usual: it would warn each time.
   response.setMaxListeners(20);
   onceClosed(response, () => left.abort());
   const handler = createMcpHandler(() => server, {
@@ -45,7 +45,7 @@ function headersOf(request: Request): Headers {
   for (const [name, value] of Object.entries(request.headers)) {
     if (typeof value === "string") headers.set(name, value);
   }
-  // Who takes anything takes both.
+  // A client that accepts any type accepts both.
   const takes = (type: string) => request.accepts(type) !== false;
   if (takes("application/json") && takes("text/event-stream")) {
     headers.set("accept", "application/json, text/event-stream");

@@ -27,7 +27,7 @@ export function createToolServer(needs: ToolServerNeeds, caller: Caller, respons
 
 export type ToolServerNeeds = ListNeeds & CallNeeds;
 
-/** The same for a caller without a key who pays for the call itself: `tools` are listed. */
+/** A tool server for a caller without a key who pays for the call itself: `tools` are listed. */
 export function createPaidToolServer(needs: PaidToolNeeds, tools: Tool[], response: Response): Server {
   return serverOf(needs, paidInstructions, response, {
     list: async () => ({ tools }),

@@ -11,7 +11,7 @@ import { schemaOf } from "./json-schema.ts";
 import { linkTo, runResult, structured } from "./results.ts";
 
 const include_svg = z.boolean().default(false).describe("Also answer the markup, often 100 to 500 KB.");
-/** Who calls these has a key. */
+/** Offered here since callers of these tools have a key. */
 const layers = z.boolean().default(false).describe("One group per object, as a person would name them.");
 const generateInput = generateRequest.extend({ layers, include_svg });
 const vectorizeInput = vectorizeRequest.extend({ layers, include_svg });
@@ -70,7 +70,7 @@ function svgTool(title: string): Pick<Tool, "outputSchema" | "annotations"> {
   };
 }
 
-/** The same run as over REST; the markup stays in its file unless it was asked for. */
+/** Runs the order as over REST; the markup stays in its file unless it was asked for. */
 async function draw(
   needs: SvgToolNeeds,
   call: BuiltInCall,

@@ -6,7 +6,7 @@ export interface ModelFundsConfig {
   readonly budgetPerDay: number;
   /** What the platform lends a creator without credits, for runs whose price pays if they succeed. */
   readonly lentMax: number;
-  /** What it lends all creators together in a day (UTC), less what came back. */
+  /** Most that the platform lends all creators together in a day (UTC), less what came back. */
   readonly lentPerDay: number;
   /** Runs of an agent that a buyer does not pay for and its creator bears the model of, in an hour; 0 is no limit. */
   readonly failuresPerHour: number;

@@ -34,7 +34,7 @@ export class ModelCharge {
   }
 }
 
-/** The calls of models for a drawing that the platform sells, all of which it bears itself. */
+/** The calls of models for a drawing that the platform sells; the platform bears all of their cost. */
 export class PlatformCharge extends ModelCharge {
   #answered = 0;
 

@@ -10,7 +10,7 @@ export interface Claim {
   readonly cost: bigint;
   /** The price that is held pays for it should the run succeed. */
   readonly covered: boolean;
-  /** Who is asked to pay for the run; undefined where it is free. */
+  /** The buyer who is asked to pay for the run; undefined where it is free. */
   readonly buyer?: ModelBuyer | undefined;
   /** What the buyer is about to pay in credits: who cannot, claims nothing, and so keeps no other buyer waiting. */
   readonly payment?: CreditPayment | undefined;
@@ -32,7 +32,7 @@ export interface ModelBuyer {
 /** The day's budget is used up; the creator has no credits for it; or calls under way hold what is left of either. */
 export type Shortage = "model_budget_spent" | "model_balance_spent" | "busy";
 
-/** The buyer's runs of the agent have failed too often at the creator's cost; or so many are under way that they might. */
+/** `failures`: the buyer's runs of the agent have failed too often at the creator's cost. `crowd`: so many are under way that they might. */
 export type BuyerLimit = "failures" | "crowd";
 
 /** The account has fewer credits than the price; the key has spent its day's part. As `hold` has it, which decides. */
@@ -171,11 +171,11 @@ export async function readModelBudgets(
 
 export interface ModelBudget {
   readonly budget: bigint;
-  /** From the creator's balance, today; what is spent of it, what calls under way have claimed of it. */
+  /** Credits set aside from the creator's balance today; then those of them that are spent, and those that calls under way have claimed. */
   readonly setAside: bigint;
   readonly spent: bigint;
   readonly open: bigint;
-  /** Of the balance, once what is owed is paid. */
+  /** The rest of the balance, once debts are paid. */
   readonly spendable: bigint;
 }
 

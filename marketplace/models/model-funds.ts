@@ -25,9 +25,9 @@ import {
 import type { ModelUser, PauseReason } from "./version-model.ts";
 
 /**
- * Who pays for the models that agents call. A run claims the cost of its one call before anything else of it is begun,
- * out of credits that were set aside from its creator's balance in blocks (0034): no balance is locked for a run. Claims
- * that are ready together are one statement, over all runs of this copy.
+ * The payment for the models that agents call. A run claims the cost of its one call before anything else of it is
+ * begun, out of credits that were set aside from its creator's balance in blocks (0034): no balance is locked for a run.
+ * Claims that are ready together are one statement, over all runs of this copy.
  */
 export class ModelFunds {
   readonly #claim: (claim: Claim) => Promise<"ok" | Shortage | BuyerLimit | CannotPay>;
@@ -65,8 +65,8 @@ export class ModelFunds {
   }
 
   /**
-   * The same for a run paid with credits, whose buyer has to have the price: else buyers who have it would wait for
-   * claims that are given back a moment later. `covered`: the price that is held pays for the model if the run succeeds.
+   * Claims the cost for a run paid with credits, whose buyer must have the price: else buyers who have it would wait for
+   * claims that are given back a moment later. `covered`: the held price pays for the model if the run succeeds.
    */
   chargeOnCredits(
     agent: ModelUser,
@@ -88,7 +88,7 @@ export class ModelFunds {
     const stillShort = !claim.covered && this.#refused.has(agent.id) ? await this.#look(agent.id, cost) : undefined;
     if (stillShort) throw this.#refusal(agent, stillShort);
     const outcome = await this.#claim({ ...claim, agentId: agent.id, cost }).catch(async (error: unknown) => {
-      // It may have been written and its answer lost.
+      // The claim may have been written and its answer lost.
       await this.#endOrKeep({ runId: claim.runId, borne: false });
       throw error;
     });

@@ -17,7 +17,7 @@ export interface ListedModel {
   readonly name: string;
   /** What its creator bears of a call; of an image model, for each picture. */
   readonly credits: Credits;
-  /** Of one call: tokens of the answer, or pictures. */
+  /** Tokens of one call's answer, or pictures of one call. */
   readonly most: number;
   /** Characters of one call's prompt, system text and all. */
   readonly charactersMax: number;
@@ -75,7 +75,7 @@ export function costOfRun({ kind, most }: ModelAsked, model: ListedModel): Credi
   return kind === "images" ? credits(model.credits * BigInt(most ?? 1)) : model.credits;
 }
 
-/** What keeps these settings from being published at this price: the path, and what is wrong there. */
+/** The problems of publishing these settings at this price, each with the path that it is about. */
 export function modelProblems(
   list: ModelList,
   asked: ModelAsked,

@@ -7,9 +7,9 @@ import { ModelCharge } from "./model-charge.ts";
 import type { ModelUser } from "./version-model.ts";
 
 /**
- * Lets a creator try an agent at the platform's cost, within what the operator allows a day: 429 past that, for the account
- * or for all of them; 422 for a model that is not offered. `work` gets the call's charge; what was not borne may be tried
- * again.
+ * Lets a creator try an agent at the platform's cost, within the daily amounts that the operator allows: 429 past that of
+ * the account or that of all; 422 for a model that is not offered. `work` gets the call's charge; a cost that was not borne
+ * may be tried again.
  */
 export async function withinTryAllowance<T>(
   db: Queryable,

@@ -22,7 +22,7 @@ export interface ModelUser {
   readonly address: string;
   readonly ownerId: AccountId;
   readonly model?: VersionModel | undefined;
-  /** It calls models that the platform bears, whether the buyer pays or not. */
+  /** The platform bears the models that it calls, whether the buyer pays or not. */
   readonly isAtPlatformsCost?: boolean;
 }
 

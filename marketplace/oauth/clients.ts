@@ -141,7 +141,7 @@ function clientOf(id: string, { client_name = "", redirect_uris }: z.infer<typeo
   return { id, name: shownName(client_name) || id.slice(0, 100), redirectUris: redirect_uris };
 }
 
-/** Without what cannot be seen, or turns what follows around. */
+/** The name without characters that cannot be seen or that turn the text after them around. */
 function shownName(said: string): string {
   const seen = said.replaceAll(/[\p{C}\p{Default_Ignorable_Code_Point}\u2800]/gu, "").replaceAll(/\s+/gu, " ");
   return [...seen.trim()].slice(0, 100).join("").trim();

@@ -234,7 +234,7 @@ async function admit({ db }: Needs, request: Request, what: string, perMinute: n
   await admitOrRefuse(db, `${what}:${addressOf(request)}`, perMinute);
 }
 
-/** Who asks, as limits count callers. */
+/** The caller's address, as limits count callers. */
 function addressOf({ ip = "unknown" }: Request): string {
   return clientOf(ip);
 }

@@ -19,7 +19,7 @@ const codeSeconds = 60;
 /** What a person allowed a client ends after so long, however often the client renews its tokens. */
 export const grantDays = 180;
 export const renewalsAnHour = 40;
-/** So long after a client last got tokens that a person allowed it, it is deleted. */
+/** A client is deleted this long after it last got tokens that a person allowed it. */
 export const clientKeptDays = 90;
 
 interface GrantNeeds extends MetadataNeeds {

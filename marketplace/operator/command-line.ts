@@ -15,7 +15,7 @@ import { createSealer } from "../sealing.ts";
 import { Arguments, options, UsageError } from "./arguments.ts";
 import { commands, help } from "./commands.ts";
 
-/** Does what the arguments say on the database the environment names, and answers what to print. */
+/** Runs the command in the arguments on the database that the environment names, and answers the text to print. */
 export async function runCommand(args: string[], environment: Record<string, string | undefined>): Promise<string> {
   const { values, positionals } = parseArgs({ args: spelledOut(args), options, allowPositionals: true });
   const name = positionals.join(" ");

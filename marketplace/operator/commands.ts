@@ -82,7 +82,7 @@ export const help = `Accounts, keys, credits, wallets and agents of the marketpl
 
 type Command = (needs: PublishNeeds, args: Arguments) => Promise<unknown>;
 
-/** What the operator can do, by name; each answers what is to be printed. */
+/** The operator's commands by name; each answers the text to print. */
 export const commands: Record<string, Command> = {
   "account create": async ({ db }, args) => {
     const handle = args.text("handle");

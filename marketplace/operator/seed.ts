@@ -23,7 +23,7 @@ const wallet = z.strictObject({ network: z.string(), address: z.string(), checke
 
 const account = z.strictObject({
   handle: z.string(),
-  /** Who shows that it is theirs signs in to the account. */
+  /** A person who shows that this address is theirs signs in to the account. */
   email: z.string().optional(),
   /** Granted once, however often the seed is applied. */
   credits: z.int().min(0).max(1_000_000_000).default(0),

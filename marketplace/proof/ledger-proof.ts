@@ -4,7 +4,7 @@ import type { Queryable } from "../../shared/postgres.ts";
 import type { AccountId } from "../ids.ts";
 import { followsPlace, microsOf, type Place, pageOf, pageQuery, placeValues, wholeNumber } from "../query.ts";
 
-/** So many of the newest payouts are added up: a page that any visitor may ask for costs no more than that. */
+/** How many of the newest payouts are added up: it bounds the cost of a page that any visitor may ask for. */
 export const countedMax = 10_000;
 
 const { cursor } = pageQuery(/^[0-9a-f]{16}$/);
@@ -28,8 +28,8 @@ export async function proofState(db: Queryable, accountId: AccountId): Promise<{
 }
 
 /**
- * Every payout to a creator's wallets, newest first, each with its transaction, and what they come to. Who paid is not told, nor for which
- * agent: who can read the chain would know what a payer bought. 404 for a creator who does not show it, like for none.
+ * Every payout to a creator's wallets, newest first, each with its transaction, and their totals. Neither the payer nor the agent is told:
+ * a reader of the chain would know what a payer bought. 404 for a creator who does not show payouts, and for an unknown one alike.
  */
 export async function readProof(db: Queryable, handle: string, asked: z.infer<typeof proofQuery>): Promise<Proof> {
   const creator = await shownCreator(db, handle);
@@ -98,7 +98,7 @@ interface Total {
 
 interface Totals {
   readonly totals: readonly Total[];
-  /** So many of the newest payouts the totals add up. */
+  /** How many of the newest payouts the totals add up. */
   readonly counted: number;
   /** Surely no older payout is left out of them. */
   readonly is_complete: boolean;

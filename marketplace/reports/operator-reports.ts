@@ -4,7 +4,7 @@ import type { RunId } from "../ids.ts";
 import { followsPlace, microsOf, type Place, pageOf, placeValues } from "../query.ts";
 import type { ReportReason } from "./report-agent.ts";
 
-/** What visitors said of agents, newest first: what is open, or with `all` what has been resolved too. */
+/** Reports of visitors on agents, newest first: the open ones, with `all` the resolved ones too. */
 export async function listReports(db: Queryable, { all, limit, after }: ListOptions): Promise<ReportsPage> {
   const { rows } = await db.query<ReportRow>(
     `select r.id, a.handle || '/' || a.slug as agent, a.state, r.version, r.reason, r.text, r.email, r.run_id, s.token as shared,
@@ -46,15 +46,15 @@ export interface Report {
   readonly id: string;
   /** `handle/slug`, as it is now. */
   readonly agent: string;
-  /** Of the agent, now. */
+  /** The agent's state now. */
   readonly state: string;
-  /** Of the agent, when it was reported. */
+  /** The agent's version when it was reported. */
   readonly version: number;
   readonly reason: ReportReason;
   readonly text: string;
   /** Where the visitor wants the answer; null when none was given. */
   readonly email: string | null;
-  /** Of a report on a run that is, or was, shared. */
+  /** The reported run, which is, or was, shared; null where the agent was reported. */
   readonly run_id: RunId | null;
   /** The last part of that run's link; null for one that is shared no more. */
   readonly shared: string | null;

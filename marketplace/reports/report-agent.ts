@@ -31,15 +31,15 @@ const reportShape = z.object({
 });
 
 /**
- * Keeps what a visitor at `address` says of the live agent `handle/slug`, for the operator. 404 for an agent that is not live, 422
- * for what cannot be read, 429 past a day's limit: of the address, of the agent, of all.
+ * Keeps the report of a visitor at `address` on the live agent `handle/slug`, for the operator. 404 for an agent that is not live,
+ * 422 for a report that cannot be read, 429 past a day's limit: of the address, of the agent, of all.
  */
 export async function reportAgent(needs: ReportNeeds, agentAddress: string, visitor: Visitor): Promise<{ id: string }> {
   const { id, liveVersion: version } = await findLiveAgent(needs, agentAddress);
   return keepReport(needs.db, { agentId: id, version }, visitor);
 }
 
-/** The same of a run that its account shares: what it shows may be wrong though its agent is not. 404 when it is not shared. */
+/** Keeps a report on a run that its account shares: its output may be wrong though its agent is not. 404 when it is not shared. */
 export async function reportSharedRun(db: Database, token: string, visitor: Visitor): Promise<{ id: string }> {
   const { agentId, agentVersion: version, id: runId } = await findShared(db, token);
   return keepReport(db, { agentId, version, runId }, visitor);

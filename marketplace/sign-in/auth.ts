@@ -67,7 +67,7 @@ export function createAuth(options: AuthOptions) {
       cookiePrefix: cookiePrefixAt(publicUrl),
       useSecureCookies: false,
       defaultCookieAttributes: { secure: isHttps },
-      // Of an address its network is kept, as headersOf says it.
+      // Only an address's network is kept, as headersOf writes it.
       ipAddress: { disableIpTracking: true },
     },
     rateLimit: { enabled: false },
@@ -93,7 +93,7 @@ export function requireAuth(auth: Auth | undefined): Auth {
   throw new ApiError("unavailable", "Signing in is not set up here.");
 }
 
-/** What a request said, and roughly where from: what it said of that itself does not count. */
+/** The request's headers, and roughly where it comes from: a header of its own that says so is overwritten. */
 export function headersOf(request: Request): Headers {
   const headers = fromNodeHeaders(request.headers);
   headers.set(seenFrom, seenClient(request).from ?? "");
@@ -135,7 +135,7 @@ const walletSessions = {
         const email = placeholderOf(ctx.body);
         const find = async () => (await internalAdapter.findUserByEmail(email))?.user;
         const make = () => internalAdapter.createUser(walletUser(email, ctx.body), { method: "wallet" });
-        // Of two who come first, one finds what the other made.
+        // Of two first sign-ins at once, one finds the user that the other made.
         const user = (await find()) ?? (await make().catch(find));
         if (!user) throw new Error("the user of a wallet could not be made");
         const session = await internalAdapter.createSession(user.id);

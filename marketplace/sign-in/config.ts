@@ -16,7 +16,7 @@ export interface OidcConfig {
   readonly issuer: string;
   readonly clientId: string;
   readonly clientSecret: Secret;
-  /** As people know it. */
+  /** The provider's name, as people know it. */
   readonly name: string;
 }
 

@@ -73,7 +73,7 @@ export async function changeEmail(db: Database, publicUrl: string, token: string
     return { email: asked.email };
   });
   return done.catch((error) => {
-    // Whose address it became a moment ago.
+    // Another person took the address a moment ago.
     throw isUniqueViolation(error) ? taken() : error;
   });
 }

@@ -21,8 +21,8 @@ export class EmailLinks {
   }
 
   /**
-   * Sends a link, which leads to `next` when it has signed in; answers it where it may be shown. The same for known and
-   * unknown addresses. 429 past so many a day.
+   * Sends a link, which leads to `next` when it has signed in; answers the link where it may be shown. Known and
+   * unknown addresses are treated alike. 429 past `emailsPerDay`.
    */
   async send(request: Request, email: string, next?: string): Promise<string | undefined> {
     const { mailer, showsLinks, publicUrl } = this.#needs;
@@ -50,7 +50,7 @@ export class EmailLinks {
     passCookies(answer, response);
   }
 
-  /** Sends a link of another kind, or answers it where it may be shown. 429 past so many e-mails a day. */
+  /** Sends a link of another kind, or answers it where it may be shown. 429 past `emailsPerDay`. */
   async deliver(email: string, link: string, { subject, before, after }: LinkEmail): Promise<string | undefined> {
     if (this.#needs.showsLinks) return link;
     await this.#countEmail(email);
@@ -76,7 +76,7 @@ export class EmailLinks {
     );
   }
 
-  /** Of an address's links only the newest opens anything. */
+  /** Only an address's newest link opens anything. */
   async #endOlder(email: string, token: string): Promise<void> {
     await this.#needs.db.query(
       `insert into sign_in_links (address, token_hash, expires_at) values ($1, $2, now() + $3 * interval '1 minute')

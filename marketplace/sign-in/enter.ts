@@ -23,7 +23,7 @@ export const nextPath = z
   .regex(/^\/(?![/\\])[^\s\\]{0,500}$/, "must be a path of this service")
   .refine(isOwnPage, "must be a page of this service");
 
-/** As a browser reads it, dots and escapes resolved; what only programs read is no page. */
+/** Resolves dots and escapes as a browser does; a path that only programs read is no page. */
 function isOwnPage(path: string): boolean {
   if (!URL.canParse(path, "http://own")) return false;
   const { origin, pathname } = new URL(path, "http://own");
@@ -33,7 +33,7 @@ function isOwnPage(path: string): boolean {
 /** Where who asked for no other page lands, signed in. */
 export const landingPath = "/settings/keys";
 
-/** What a person asked for in the page's address; `otherwise` for anything else, and for what only programs read. */
+/** The path that a person asked for in the page's address; `otherwise` where it is no page of this service. */
 export function nextOf(asked: string | null | undefined, otherwise = landingPath): string {
   return nextPath.safeParse(asked).success ? (asked as string) : otherwise;
 }

@@ -9,7 +9,7 @@ const patience = { connectionTimeout: 5_000, greetingTimeout: 5_000, socketTimeo
 export interface Mailer {
   /** Resolves once the mail server has taken the e-mail; 503 when it does not. */
   sendLink(to: string, link: string, minutes: number): Promise<void>;
-  /** The same for an e-mail of plain text. */
+  /** Sends an e-mail of plain text, and resolves as sendLink does. */
   send(to: string, subject: string, text: string): Promise<void>;
   stop(): void;
 }

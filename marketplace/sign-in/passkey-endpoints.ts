@@ -33,7 +33,7 @@ function askToEnterEndpoint(needs: EnterNeeds): Endpoint {
     id: "createPasskeyChallenge",
     tag: "Sign-in",
     summary: "What a browser signs to sign in with a passkey.",
-    // As long as the plugin of better-auth has it.
+    // The plugin of better-auth sets the five minutes.
     description: "Sets a cookie that the signature is answered with. A challenge works once, for five minutes.",
     access: "public",
     before: [requireSameOrigin(needs)],

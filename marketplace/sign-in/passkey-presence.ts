@@ -79,7 +79,7 @@ async function counterIn(publicUrl: string, challenge: string, passkey: OwnPassk
     });
     return verified ? authenticationInfo.newCounter : undefined;
   } catch {
-    // It throws for whatever does not hold.
+    // The library throws for every answer that does not hold.
     return undefined;
   }
 }
@@ -89,7 +89,7 @@ interface PresenceNeeds {
   readonly publicUrl: string;
 }
 
-/** As the browser's `PublicKeyCredential.parseRequestOptionsFromJSON` reads them. */
+/** The form that the browser's `PublicKeyCredential.parseRequestOptionsFromJSON` reads. */
 type RequestOptions = Readonly<Record<string, unknown>>;
 
 interface OwnPasskey {

@@ -136,7 +136,7 @@ export interface AddedPasskey {
   readonly name: string;
 }
 
-/** As the browser's `PublicKeyCredential.parse…OptionsFromJSON` reads them. */
+/** The form that the browser's `PublicKeyCredential.parse…OptionsFromJSON` reads. */
 type Options = Readonly<Record<string, unknown>>;
 
 async function optionsOf(answer: globalThis.Response, response: Response): Promise<Options> {

@@ -42,7 +42,7 @@ async function admitSession({ db, valkey }: SessionNeeds, { userId }: Session): 
   return limitIn(valkey, subject, sessionCallsPerMinute, `No more than ${sessionCallsPerMinute} requests a minute.`);
 }
 
-/** The same, for what only the holder of an open account can do: 403 for a session without one. */
+/** Lets in only the holder of an open account: 403 for a session without one. */
 export function requireAccount(context: SessionNeeds): RequestHandler[] {
   return [
     ...requireSession(context),
@@ -68,7 +68,7 @@ export async function admitAccountChange(db: Queryable, account: Account): Promi
   await admitOrRefuse(db, `changes:${account.id}`, changesPerMinute);
 }
 
-/** The same for an editor that saves as one types: a limit of its own, so that what is typed leaves room for what is done. */
+/** Counts one save by an editor that saves as one types: a limit of its own, so that typing leaves room for other changes. */
 export async function admitDraftSave(db: Queryable, account: Account): Promise<void> {
   requireOpen(account);
   await admitOrRefuse(db, `draft-saves:${account.id}`, draftSavesPerMinute);
@@ -82,7 +82,7 @@ export function isShownTo({ id }: Account, shownTo: string | null | undefined): 
   return shownTo === undefined || shownTo === null || shownTo === id;
 }
 
-/** The same, by 403. */
+/** 403 unless the page was shown to this account (isShownTo). */
 export function requireShownTo(account: Account, shownTo: string | null | undefined): void {
   if (isShownTo(account, shownTo)) return;
   const message = `This page was shown to another account than "${account.handle}", as which you are signed in now. Reload it.`;

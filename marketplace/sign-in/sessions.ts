@@ -4,7 +4,7 @@ import type { Database } from "../../shared/postgres.ts";
 import type { Wallet } from "../wallet.ts";
 import { type Auth, headersOf, passCookies, requireAuth } from "./auth.ts";
 
-/** Who is signed in. */
+/** Reads and ends the sessions of people who are signed in. */
 export class Sessions {
   readonly #auth: Auth | undefined;
   readonly #db: Database;
@@ -40,7 +40,7 @@ export class Sessions {
 export interface Session {
   readonly id: string;
   readonly userId: string;
-  /** Of who signed in with a wallet alone. */
+  /** The wallet of a person who signed in with it alone. */
   readonly wallet: Wallet | undefined;
   /** Shown to be theirs; undefined otherwise. */
   readonly email: string | undefined;

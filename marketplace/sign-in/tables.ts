@@ -31,7 +31,7 @@ export const columns = {
   verification: { modelName: "sign_in_verifications", fields: { ...times, expiresAt: "expires_at" } },
 } as const;
 
-/** The same for its plugin of passkeys. */
+/** The models of better-auth's plugin of passkeys. */
 export const passkeyColumns = {
   passkey: {
     modelName: "sign_in_passkeys",

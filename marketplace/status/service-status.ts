@@ -25,8 +25,8 @@ export class ServiceStatus {
   }
 
   /**
-   * What was seen last, without waiting for the database or the facilitator: at first nothing was. What is old is looked at anew
-   * meanwhile.
+   * The last status seen, without waiting for the database or the facilitator; undefined before the first. An old one is read
+   * anew meanwhile.
    */
   seen(): Status | undefined {
     void this.read().catch(() => {});
