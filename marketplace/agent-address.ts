@@ -23,7 +23,7 @@ export function toolNameOf(handle: string, slug: string): string {
   return toolNamesOf(handle, slug)[0] as string;
 }
 
-/** That name, then the names to use when it is taken: "ab--cd" with "ef" and "ab" with "cd--ef" join to the same. */
+/** The name of toolNameOf, then the names to use when it is taken: "ab--cd" with "ef" and "ab" with "cd--ef" join to one name. */
 export function toolNamesOf(handle: string, slug: string): readonly string[] {
   const name = `${handle}--${slug}`;
   const hash = createHash("sha256").update(`${handle}/${slug}`).digest("hex");

@@ -8,7 +8,7 @@ import { addressOf, InMemoryCounts, limitIn, limitRequests, type RequestCounts }
 
 /** Calls a minute of callers without a key and without a payment, over all copies; 0 is no limit. */
 const limits = {
-  /** Of every public endpoint together, by each copy on its own unless a Valkey counts. */
+  /** Requests to all public endpoints together. Each copy counts for itself unless a Valkey counts. */
   requestsPerAddress: {
     variable: "LIMIT_PUBLIC_PER_ADDRESS",
     usual: 18_000,

@@ -118,7 +118,7 @@ export interface Config extends StoreConfig {
   readonly tracesTo: string | undefined;
   readonly databasePoolMax: number;
   readonly facilitatorUrl: string;
-  /** The same as buyers are told it. */
+  /** The facilitator's URL for buyers. */
   readonly facilitatorPublicUrl: string;
   /** The token that names this service at the facilitator; undefined: it is anonymous there. */
   readonly facilitatorToken: Secret | undefined;

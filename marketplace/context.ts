@@ -72,7 +72,7 @@ export interface Context {
   readonly sealer: Sealer;
   /** Agents' versions, ready to run. */
   readonly versions: Versions;
-  /** Who is signed in, for the account's settings. */
+  /** Sessions and ways to sign in, for the account's settings. */
   readonly signIn: SignIn;
   /** What creators pay for the models that their agents call. */
   readonly modelFunds: ModelFunds;

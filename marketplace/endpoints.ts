@@ -35,7 +35,7 @@ import { svgEndpoints } from "./svg/endpoints.ts";
 import { demoWalletEndpoints } from "./web/demo-wallet.ts";
 import { docsEndpoints } from "./web/docs/endpoints.ts";
 
-/** Every endpoint of the service, by noun: what is mounted, what the OpenAPI document describes and llms.txt lists. */
+/** Every endpoint of the service, by noun: those mounted, those in the OpenAPI document, those that llms.txt lists. */
 export function marketplaceEndpoints(context: Context): Endpoint[] {
   const all: Endpoint[] = [
     ...runEndpoints(context),

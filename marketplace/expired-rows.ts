@@ -21,9 +21,9 @@ const signInTables = [
  * - sessions, links, challenges, wallet proofs, OAuth clients, requests and tokens past their end;
  * - users who have neither a session nor an account;
  * - reservations of ended runs;
- * - counts of failed runs and of calls of an hour ago, and what was counted by the day;
+ * - counts of failed runs and of calls of an hour ago, and daily counts;
  * - reports of agents, `resolvedReportsKeptDays` after they were resolved, or `reportsKept` after they came;
- * - what is known of failed requests, and calls that keys were refused.
+ * - failed requests, and calls that keys were refused.
  */
 export async function deleteExpiredRows(db: Queryable): Promise<void> {
   for (const table of [...signInTables, "oauth_requests", "oauth_clients", "oauth_secrets"]) {

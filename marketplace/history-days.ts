@@ -1,5 +1,5 @@
-/** Runs are kept for so long, with what they were asked and what they gave. */
+/** How long runs are kept, with their inputs and results. */
 export const historyDays = 30;
 
-/** What is counted by the day (credits that a key spent, what models cost, which alerts were sent) is kept for so long: a cap may be of a calendar month. */
+/** How long daily counts are kept (credits that a key spent, the cost of models, the alerts sent): a cap may be of a calendar month. */
 export const dayCountsKeptDays = 40;

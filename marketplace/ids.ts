@@ -6,7 +6,7 @@ export type AgentId = `agt_${string}`;
 export type RunId = `run_${string}`;
 export type WalletId = `wal_${string}`;
 
-/** Whose the drawings are that are sold without an account. */
+/** Owns the drawings that are sold without an account. */
 export const platformAccount: AccountId = "acc_platform";
 
 const alphabet = "0123456789abcdefghjkmnpqrstvwxyz";

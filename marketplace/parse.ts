@@ -34,7 +34,7 @@ export function problemsOf(error: z.ZodError, at: readonly (string | number)[] =
   });
 }
 
-/** Of a union that says nothing itself: the alternative with the fewest problems is what was meant. */
+/** For a union without a message of its own: then the alternative with the fewest problems counts as the one that was meant. */
 const nearest = "is of no kind that is taken";
 
 function nearestOf(alternatives: ReadonlyArray<z.core.$ZodIssue[]>): z.core.$ZodIssue[] {

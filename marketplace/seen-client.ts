@@ -1,6 +1,6 @@
 import ipaddr from "ipaddr.js";
 
-/** What an account's holder is shown of a request, to tell their own from others': roughly from where, and by what. */
+/** The origin of a request, roughly, and its program: an account's holder sees them, to tell their own requests from others'. */
 export interface SeenClient {
   readonly from: string | undefined;
   readonly by: string | undefined;
@@ -15,7 +15,7 @@ interface SeenRequest {
   readonly headers: { readonly "user-agent"?: string | undefined };
 }
 
-/** `203.0.113.x`, `2001:db8:1::/48`: a provider or an office, and no one person. */
+/** `203.0.113.x`, `2001:db8:1::/48`: a provider or an office, not one person. */
 function networkOf(address: string | undefined): string | undefined {
   if (address === undefined || !ipaddr.isValid(address)) return undefined;
   const parsed = ipaddr.process(address);

@@ -6,12 +6,12 @@ const unseen = /[\p{C}\p{Z}\p{Default_Ignorable_Code_Point}\u2800]/gu;
 
 export const hasHidden = (text: string): boolean => hidden.test(text);
 
-/** Of a line that others see: nothing in it is hidden, and something is seen. */
+/** A line that others see: no character in it is hidden, and at least one is visible. */
 export function shownLine<S extends z.ZodType<string>>(shape: S): S {
   return shape.refine((text) => !hasHidden(text), "must have no characters that are not shown").refine(isSeen, toSee);
 }
 
-/** The same in several lines. */
+/** A text of several lines that others see, under the rule of shownLine. */
 export function shownText<S extends z.ZodType<string>>(shape: S): S {
   const isClear = (text: string) => !hasHidden(text.replaceAll(/[\t\r\n]/g, " "));
   return shape.refine(isClear, "must have no characters that are not shown").refine(isSeen, toSee);

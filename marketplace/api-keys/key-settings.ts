@@ -28,7 +28,7 @@ export function keyRate(callsPerMinute: number, ceiling: number): number {
   throw invalid("rate_limit_per_minute", `must be a whole number between 1 and ${ceiling}, ${why}`);
 }
 
-/** The cap on a key's spending in a day or a month (UTC). 422 for a number that can be none. */
+/** The cap on a key's spending in a day or a month (UTC). 422 for a number that can be no cap. */
 export function keyCap(field: "max_credits_per_day" | "max_credits_per_month", cap: number): number {
   if (Number.isInteger(cap) && cap >= 0 && cap <= capMax) return cap;
   throw invalid(field, `must be a whole number between 0 and ${capMax}`);

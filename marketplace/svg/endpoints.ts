@@ -89,7 +89,7 @@ function generateEndpoint(needs: SvgNeeds): Endpoint {
   };
 }
 
-/** The same for the workbench, whose visitor is signed in: no key has to be in a browser. */
+/** Traces for the workbench, whose visitor is signed in: no key has to be in a browser. */
 function ownVectorizeEndpoint(needs: SvgNeeds): Endpoint {
   return {
     method: "post",

@@ -1,4 +1,4 @@
-/** Who waits: all keys of one account, or all that comes from one network address. */
+/** The callers that wait as one: all keys of one account, or all callers at one network address. */
 export type Party = string;
 
 /** There is no room for the job; `retryAfterSeconds` is when there should be. */
@@ -27,7 +27,7 @@ interface Limits {
 interface Job {
   /** When it began, `performance.now()` time. */
   since: number;
-  /** It has a place that no other party may take. */
+  /** The job has a place that no other party may take. */
   readonly isReserved: boolean;
   readonly begin: () => void;
   readonly giveUp: (reason: NoRoomError) => void;
@@ -35,7 +35,7 @@ interface Job {
 
 /** A place in the queue for one job at a time, which counts as a job of its party until it is left. */
 export interface Place {
-  /** As FairQueue's `run`, but that no other party's job can take the room. */
+  /** Like FairQueue's `run`, but no other party's job can take its room. */
   run<Result>(signal: AbortSignal, job: () => Promise<Result>): Promise<Result>;
   leave(): void;
 }
@@ -287,8 +287,8 @@ export class FairQueue {
 }
 
 /**
- * Who has fewest jobs running of those that wait, and of these who was served longest ago; the `last` party only where no other
- * waits. Undefined where none waits.
+ * The waiting party with the fewest running jobs, and among these the one served longest ago; the `last` party only where no
+ * other waits. Undefined where none waits.
  */
 function firstInTurn(lines: ReadonlyMap<Party, Line>, last: Party | undefined): [Party, Line] | undefined {
   let first: [Party, Line] | undefined;

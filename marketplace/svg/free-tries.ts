@@ -12,7 +12,7 @@ import { vectorize } from "./vectorize.ts";
 
 /** Pictures a day (UTC) that are traced for nothing, counted over all copies. */
 export interface FreeTriesConfig {
-  /** Of one address; 0: there are no free tries. */
+  /** Tries of one address; 0: there are no free tries. */
   readonly perAddress: number;
   readonly ofAll: number;
 }

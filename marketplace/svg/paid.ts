@@ -91,8 +91,8 @@ export async function isSold(
 }
 
 /**
- * What a mock model draws for a whole order, for nothing: no payment is asked for, and none that came is taken. Undefined for
- * what is no order, such as a question for the price. Throws ApiError when the drawing fails.
+ * Draws a whole order for nothing where a mock model draws: no payment is asked for, and a payment that came is not taken.
+ * Undefined for a body that is no order, such as a question for the price. Throws ApiError when the drawing fails.
  */
 export async function drawUnsold(
   context: PaidSvgNeeds,
@@ -111,7 +111,7 @@ export async function drawUnsold(
   throw prepared.failure() ?? new ApiError("upstream_failed", outcome.error);
 }
 
-/** What one payment of the product's price buys; throws what is wrong with the input. `from` is the buyer's address. */
+/** The work that one payment of the product's price buys; throws ApiError on bad input. `from` is the buyer's address. */
 export async function paidSvgWork(
   context: DrawNeeds,
   product: SvgProduct,

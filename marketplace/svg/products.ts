@@ -75,15 +75,15 @@ export type SvgOrder = Customer &
   );
 
 export interface Customer {
-  /** Whose the files are, to hide them. */
+  /** The account that owns the files, and may hide them. */
   readonly ownerId: AccountId;
-  /** Whose turn it is in the drawing queue. */
+  /** The party that waits in the drawing queue. */
   readonly party: Party;
 }
 
 /**
- * The order as a run like any other: held, recorded, refunded when it fails. `failure` tells afterwards why it failed,
- * in the form that a transport can answer with; `markup` what was drawn. With `free`, for what a mock model draws, it has no price.
+ * The order as a run like any other: held, recorded, refunded when it fails. `failure` tells afterwards why it failed, in the form
+ * that a transport can answer with; `markup` is the drawing. With `free`, for drawings of a mock model, it has no price.
  */
 export function prepareSvg(context: DrawNeeds, order: SvgOrder, { free }: { readonly free: boolean }): PreparedSvg {
   let failure: ApiError | undefined;
@@ -117,7 +117,7 @@ export interface DrawNeeds {
 
 export interface PreparedSvg extends PreparedRun {
   failure(): ApiError | undefined;
-  /** Of the drawing that was just made. */
+  /** The markup of the drawing that was just made. */
   markup(): string | undefined;
 }
 

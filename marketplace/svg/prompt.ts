@@ -1,7 +1,7 @@
 import type { TraceOptions } from "../tracer/options.ts";
 import type { GenerateRequest } from "./request.ts";
 
-/** What the image model is asked to draw, so that what it draws traces well. */
+/** The prompt for the image model, worded so that its picture traces well. */
 export function shapePrompt({ prompt, style, palette, background, seed }: GenerateRequest): string {
   const paper = background === undefined || background === "transparent" ? "plain white" : `plain ${background}`;
   return [

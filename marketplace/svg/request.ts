@@ -115,7 +115,7 @@ const max_credits = z.int().min(0).optional().describe("Refused with 402 when it
 export const vectorizeOnCredits = vectorizeRequest.extend({ max_credits });
 export const generateOnCredits = generateRequest.extend({ max_credits });
 
-/** What the fixed-price routes and tools offer, and so publish: what only a key can buy is not among it. */
+/** Inputs of the fixed-price routes and tools, which publish them: without the parts that only a key can buy. */
 export const paidRequests = {
   "svg-vectorize": vectorizeRequest.omit({ layers: true }),
   "svg-generate": generateRequest.omit({ hd: true, layers: true }),

@@ -22,7 +22,7 @@ export function vectorize(
 interface Means {
   readonly deadlineMs?: number;
   readonly files?: readonly VectorFile[];
-  /** Whose turn it takes in the queue, or the place there that is kept for it. */
+  /** The party whose turn it takes in the queue, or the place there that is kept for it. */
   readonly from?: Party | Place;
   /** Larger pictures are refused, where fewer pixels are allowed than usual. */
   readonly pixelsMax?: number;

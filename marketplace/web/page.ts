@@ -8,7 +8,7 @@ import type { Viewer } from "./viewer.ts";
 
 /** A page of the website: where it is and what it shows. Rules stand in the verbs that it calls, as for the API. */
 export interface Page {
-  /** As endpoints write it: `/{handle}/{slug}`. */
+  /** Written as endpoints write it: `/{handle}/{slug}`. */
   readonly path: string;
   /** Gzipped bytes of JavaScript that it may load, at most; a test holds it to that. */
   readonly scriptBytesMax: number;
@@ -39,16 +39,16 @@ export interface View extends Omit<Head, "canonical" | "openGraph" | "alternates
   readonly status?: number | undefined;
   /** The page's own address, as a path; its path without the query when left out. */
   readonly canonical?: string | undefined;
-  /** The same content elsewhere, as paths. */
+  /** The page's content in other forms, as paths. */
   readonly alternates?: Head["alternates"];
   /** The picture that stands for it where it is shared, as a path. */
   readonly picture?: Picture | undefined;
   readonly type?: "website" | "article" | "profile" | undefined;
   /** Browser code by the names of its files in islands/: `search.js`. */
   readonly islands?: readonly string[] | undefined;
-  /** What the page may do besides what every page may. */
+  /** Permissions of this page beyond those of every page. */
   readonly widening?: Widening | undefined;
-  /** The same for every visitor who is not signed in, so that shared caches may keep it for a second: nothing of it is made for one. */
+  /** All visitors who are not signed in get the page alike, so that shared caches may keep it for a second. */
   readonly isPublic?: boolean | undefined;
   readonly headers?: Readonly<Record<string, string>> | undefined;
   readonly body: ComponentChildren;
@@ -73,9 +73,9 @@ export interface Visit {
   readonly path: string;
   readonly params: Readonly<Record<string, string>>;
   readonly query: URLSearchParams;
-  /** Who is signed in. */
+  /** The person who is signed in. */
   readonly viewer: Viewer | undefined;
-  /** Reads what may be a moment old, for visitors who are not signed in; a person who is sees at once what they have done. */
+  /** Reads data that may be a moment old, for visitors who are not signed in; a signed-in person sees at once what they have done. */
   readonly read: Reads["run"];
   /** Whether the site has a page there, by its path as it is declared: nothing links to what there is not. */
   readonly has: (path: string) => boolean;

@@ -46,8 +46,8 @@ import { statusPage } from "./pages/status.tsx";
 import { svgPage } from "./pages/svg.tsx";
 
 /**
- * Every page of the website: what is served, what is tested in a browser, and which handles are reserved. The first that matches is
- * shown. The documentation describes `endpoints`.
+ * Every page of the website: these are served, tested in a browser, and their first segments are reserved as handles. The first
+ * that matches is shown. The documentation describes `endpoints`.
  */
 export function sitePages(context: Context, endpoints: readonly Endpoint[]): Page[] {
   const operations = referenceOf(() => endpoints, context.config.publicUrl);

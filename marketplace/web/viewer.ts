@@ -36,7 +36,7 @@ export async function viewerOf(
   return { session, account, spendable: balance?.credits };
 }
 
-/** The same person with what their account can spend now, after something was bought. */
+/** The viewer with what their account can spend now, after something was bought. */
 export async function seenAnew(
   { lookups }: Pick<ViewerNeeds, "lookups">,
   viewer: Viewer | undefined,

@@ -18,7 +18,7 @@ import { StateBadge } from "./list-page.tsx";
 import { ActTable } from "./log-page.tsx";
 import { type OperatorPage, type OperatorVisit, operatorPage } from "./operator-page.tsx";
 
-/** Where an operator begins: any id, what is reported, and what was done last. */
+/** An operator's first page: search by any id, the open reports, and the latest acts. */
 export function findPage(needs: FindNeeds): Page {
   const { db } = needs;
   const show: OperatorPage["show"] = async (visit, refusal) => {

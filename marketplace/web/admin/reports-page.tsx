@@ -62,7 +62,7 @@ export function reportsPage({ db }: { readonly db: Database }): Page {
 interface Asked {
   /** The resolved ones too. */
   readonly all: boolean;
-  /** Of the page before; empty on the first one. */
+  /** The cursor from the page before; empty on the first one. */
   readonly cursor: string;
 }
 

@@ -14,7 +14,7 @@ import { creditsOf, usdcOf } from "../money.tsx";
 import { NetworkMark, networkName } from "./networks.tsx";
 import type { ShownAgent } from "./shown-agent.ts";
 
-/** What it is, how it did, who is paid, and what was published when. */
+/** The agent's description, figures, payees and versions. */
 export function AboutTab({ shown, versions, days, showsProof }: AboutTabProps) {
   const { detail, agent } = shown;
   return (

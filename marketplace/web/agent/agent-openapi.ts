@@ -66,7 +66,7 @@ const refusals = {
   429: { description: "Wait `Retry-After` seconds." },
 };
 
-/** As the service's own document says it of its paid operations. */
+/** The form in which the service's own document describes its paid operations. */
 function paymentInfo(dollars: number): object {
   return { price: { mode: "fixed", currency: "USD", amount: dollars.toFixed(2) }, protocols: [{ x402: {} }] };
 }

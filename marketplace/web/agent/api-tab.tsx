@@ -72,7 +72,7 @@ interface ApiTabProps {
   readonly shown: ShownAgent;
   readonly keySnippets: readonly ColouredSnippet[];
   readonly perCallSnippets: readonly ColouredSnippet[];
-  /** Of its input, in colours. */
+  /** The schema of its input, in colours. */
   readonly schema: ComponentChildren;
 }
 

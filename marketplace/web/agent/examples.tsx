@@ -13,7 +13,7 @@ interface ExamplesProps {
   readonly publicUrl: string;
 }
 
-/** What the agent was asked by its creator, and what it gave. */
+/** Inputs that the agent's creator gave it, and its results. */
 export function Examples({ examples, agent, publicUrl }: ExamplesProps) {
   return (
     <section class="stack" id="examples" aria-labelledby="examples-title">

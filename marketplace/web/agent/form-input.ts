@@ -2,7 +2,7 @@ import type { AgentDetail, DescribedField } from "../../agents/detail.ts";
 import type { Value } from "../../input.ts";
 import { controlName } from "./input-fields.tsx";
 
-/** What the form of an agent's input starts with, so that Run works untouched: examples, or else defaults and what is usual. */
+/** The first values of an agent's form, so that Run works untouched: examples, else defaults, else usual values. */
 export function exampleInput({ inputs }: Pick<AgentDetail, "inputs">): Record<string, Value> {
   return Object.fromEntries(inputs.flatMap((field) => startOf(field).map((value) => [field.name, value])));
 }

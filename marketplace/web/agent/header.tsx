@@ -16,7 +16,7 @@ import type { ShownAgent } from "./shown-agent.ts";
 
 export type AgentTab = "try" | "api" | "mcp" | "about";
 
-/** What every tab of an agent's page begins with: what it is, what it costs, whether it works. */
+/** The head of every tab of an agent's page: its name, its price, and whether it works. */
 export function AgentPage({ shown, tab, viewer, children }: AgentPageProps) {
   const { detail, handle, slug } = shown;
   return (

@@ -64,7 +64,7 @@ function fieldLine(field: DescribedField): string {
   return `- \`${field.name}\` (${field.type}, ${need}): ${plain(ruleOf(field))}${fallback}.${what}`;
 }
 
-/** A creator's words on one line, none of which begins anything of Markdown's. */
+/** A creator's words on one line, escaped so that none begins any Markdown. */
 function plain(text: string): string {
   return text.replaceAll(/\s+/g, " ").replaceAll(/[\\`*_[\]<>#|]/g, "\\$&");
 }

@@ -39,7 +39,7 @@ export async function freshForm(
 
 export type PostedRunNeeds = RunNeeds & FreeRunNeeds & { readonly anonymousLimits: AnonymousLimits };
 
-/** Runs what a form without JavaScript posted: with the account's credits, or for free. What is refused is told beside the form. */
+/** Runs the input of a form without JavaScript: with the account's credits, or for free. A refusal is shown beside the form. */
 export async function runPosted(
   context: PostedRunNeeds,
   shown: ShownAgent,

@@ -62,8 +62,8 @@ function costOf(told: Exclude<Told, { readonly outcome: "refused" }>): string {
 }
 
 /**
- * What a run gave, as what it is. Pictures that this service keeps are shown, where its address is told: pages load nothing from
- * elsewhere.
+ * The output of a run, shown by its kind. Pictures that this service keeps are shown, where its address is told: pages load
+ * nothing from elsewhere.
  */
 export function RunOutput({ output, publicUrl, explorer }: RunOutputProps) {
   if ("images" in output) {
@@ -110,7 +110,7 @@ interface RunOutputProps {
   readonly explorer?: string | undefined;
 }
 
-/** What a reward in credits calls its transaction is the run itself, of which no explorer knows. */
+/** A reward in credits names the run itself as its transaction, of which no explorer knows. */
 function ChainTransaction({ id, explorer }: { id: string; explorer: string | undefined }) {
   if (explorer === undefined || !id.startsWith("0.0.")) return <span class="mono">{id}</span>;
   return (

@@ -126,7 +126,7 @@ function freeCurlSnippet(url: string): Snippet {
   };
 }
 
-/** As far as curl comes, which is the price, and then the command that signs it and fetches the result. */
+/** curl up to the price, which is as far as it can go; then the command that signs it and fetches the result. */
 function payingCurlSnippet({ origin, detail }: Called, url: string, chain: keyof typeof signers): Snippet {
   const { library, variables } = signers[chain];
   const keys = Object.entries(variables).map(([name, from]) => `${name}=$${from}`);

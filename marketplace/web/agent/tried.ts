@@ -19,7 +19,7 @@ export interface Tried {
   /** Names this form's run: however often it is posted, it runs once. */
   readonly requestName: string;
   readonly publicUrl: string;
-  /** What begins the explorer's addresses of what it writes to a chain; undefined where it writes to none. */
+  /** The beginning of the explorer's addresses for its chain; undefined where it writes to none. */
   readonly explorer: string | undefined;
   /** What it gave its creator, for every visitor to see. */
   readonly examples: readonly AgentExample[];

@@ -80,7 +80,7 @@ export function WalletPanel({ payees, payee, cost, look, children, otherwise }: 
   );
 }
 
-/** Who is paid on each network; the island shows the one that is chosen. */
+/** The payee on each network; the island shows the one of the chosen network. */
 function Payees({ payees, payee }: Pick<WalletPanelProps, "payees" | "payee">) {
   return (
     <>

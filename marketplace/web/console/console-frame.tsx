@@ -58,7 +58,7 @@ interface ConsoleFrameProps {
 }
 
 interface Entry {
-  /** As the page declares it. */
+  /** The page's path, as it declares it. */
   readonly path: string;
   readonly label: string;
   readonly icon: IconName;

@@ -15,8 +15,8 @@ import { type KeptForm, keptForm, signedOut } from "./kept-form.tsx";
 import { isForForm, Refusal } from "./refusal.ts";
 
 /**
- * A page for visitors who are signed in and have an open account. All others are led to signing in, or to opening one. What its forms ask for is counted
- * against the limit of changes; what a verb refuses is shown in the form again.
+ * A page for visitors who are signed in and have an open account. All others are led to signing in, or to opening one. Posts of its forms count against
+ * the limit of changes; what a verb refuses is shown in the form again.
  */
 export interface ConsolePage {
   readonly path: string;
@@ -27,7 +27,7 @@ export interface ConsolePage {
   readonly acts?: Readonly<Record<string, Act>>;
   /** What an act is counted against; the limit of changes when left out. 429 past it. */
   readonly admit?: (db: Database, account: Account, form: URLSearchParams) => Promise<void>;
-  /** Of a posted form; 16 kB when left out. */
+  /** The largest posted form; 16 kB when left out. */
   readonly formBytesMax?: number;
   /** Where its forms lead beside our own pages, by a redirect. */
   readonly leadsTo?: (visit: Visit) => Promise<Widening | undefined>;

@@ -2,7 +2,7 @@ import { ApiError, type ErrorCode } from "../../../shared/errors.ts";
 
 /** What a verb refused of a posted form: the form is shown again with it. */
 export class Refusal {
-  /** Of the form that was posted, by its hidden field `act`. */
+  /** The hidden field `act` of the form that was posted. */
   readonly act: string;
   readonly form: URLSearchParams;
   readonly error: ApiError;

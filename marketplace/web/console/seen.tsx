@@ -1,7 +1,7 @@
 /** @jsxRuntime automatic @jsxImportSource preact */
 import type { Refusal } from "./refusal.ts";
 
-/** What a form was filled in with, so that a field which the person did not touch does not undo what another tab changed since. */
+/** The values that a form was filled in with, so that a field which the person did not touch does not undo a change in another tab. */
 export function Seen({ values, refusal }: SeenProps) {
   const now = new URLSearchParams(Object.entries(values).map(([field, value]) => [field, value ?? ""]));
   // A form that comes back refused is still made of what was seen at first.

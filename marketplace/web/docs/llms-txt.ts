@@ -30,7 +30,7 @@ export async function llmsTxt(facts: DocsFacts, endpoints: readonly Endpoint[]):
   return text;
 }
 
-/** The same with every page of the documentation and every operation behind it. */
+/** llms.txt, then every page of the documentation and every operation. */
 export async function llmsFullTxt(
   facts: DocsFacts,
   endpoints: readonly Endpoint[],

@@ -1,6 +1,6 @@
 /**
- * What an answer means for the caller's money, and what to do. The statuses are those that the endpoint documents; a test holds
- * both to each other.
+ * A status of an answer: its meaning for the caller's money, and what to do. The statuses are those that the endpoint
+ * documents; a test compares the two.
  */
 export interface StatusNote {
   readonly status: number;

@@ -45,7 +45,7 @@ export async function docsText(facts: DocsFacts, file: string, own: Tables = {})
   return parts.join("");
 }
 
-/** The same as a program reads it: plain Markdown, without comments and tabs. */
+/** A page of the documentation for programs: plain Markdown, without comments and tabs. */
 export async function docsMarkdown(facts: DocsFacts, file: string, own?: Tables): Promise<string> {
   return withoutComments(await docsText(facts, file, own)).replaceAll(/^```(\w+) tab=.*$/gm, "```$1");
 }

@@ -32,7 +32,7 @@ export function readAsked(search: URLSearchParams, agentsAPage: number): Asked {
   }
 }
 
-/** Those that can be read by themselves; two prices that exclude each other are both left out. */
+/** The parameters that can be read by themselves; two prices that exclude each other are both left out. */
 function readable(parameters: ReadonlyMap<string, string>, agentsAPage: number): ReadonlyMap<string, string> {
   const canBeRead = (...some: ReadonlyArray<[string, string]>) => {
     try {
@@ -93,7 +93,7 @@ export function filtersOn(asked: Asked): ReadonlyArray<{ readonly label: string;
 /** Whether not all agents are asked for. */
 export const isNarrowed = (asked: Asked) => asked.query.q !== undefined || filtersOn(asked).length > 0;
 
-/** The same search as a call of the API. */
+/** The call of the API that searches for this. */
 export function apiCall({ parameters }: Asked): string {
   const text = String(new URLSearchParams([...parameters].filter(([name]) => name !== "cursor")));
   return `GET /api/v1/agents${text === "" ? "" : `?${text}`}`;

@@ -154,7 +154,7 @@ function Connectors({ asked: { query }, counts }: Part) {
   );
 }
 
-/** As they were typed, also where they cannot be. */
+/** Shows the prices as they were typed, even where they cannot be read. */
 function Prices({ asked: { parameters } }: Pick<Part, "asked">) {
   return (
     <fieldset class="stack stack-2">

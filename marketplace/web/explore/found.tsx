@@ -72,7 +72,7 @@ export function Found({ asked, page, near }: FoundProps) {
   );
 }
 
-/** As many cards as the first screen of a phone may show, and part of the next. */
+/** How many cards the first screen of a phone may show, and part of the next. */
 const firstScreenMax = 3;
 
 interface FoundProps {

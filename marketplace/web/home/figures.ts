@@ -4,7 +4,7 @@ import type { Reads } from "../../../shared/reads.ts";
 /** What happened on this service since midnight (UTC). */
 export interface HomeFigures {
   readonly runs: number;
-  /** Of those that ended, between 0 and 1; null when none did. */
+  /** Share of ended runs that succeeded, between 0 and 1; null when none ended. */
   readonly successRate: number | null;
   /** Calls that were paid for one by one, settled. */
   readonly settledCalls: number;

@@ -26,7 +26,7 @@ export async function agentToTry(needs: TryNeeds): Promise<AgentDetail | undefin
   });
 }
 
-/** What became of a try, and what was typed for it. */
+/** The result of a try, and the input typed for it. */
 export interface Tried {
   readonly values: Readonly<Record<string, Value>>;
   readonly status: number;
@@ -36,7 +36,7 @@ export interface Tried {
   readonly problem?: { readonly said: string; readonly field?: string | undefined; readonly isAgents: boolean };
 }
 
-/** Runs what the form posted. What is refused is told beside it. */
+/** Runs the form's input. A refusal is told beside it. */
 export async function tryAgent(
   needs: TryNeeds,
   { inputs }: AgentDetail,

@@ -5,14 +5,14 @@ import { highlightedNow, loadHighlighter } from "../../../shared/page/highlight.
 import { Icon } from "../../../shared/page/icon.tsx";
 import type { IconName } from "../../../shared/page/icons.tsx";
 
-/** The same run in each of three ways, as a program sends it. */
+/** One run, asked for in three ways, as a program sends it. */
 export interface ExampleCalls {
   readonly rest: ComponentChildren;
   readonly mcp: ComponentChildren;
   readonly http: ComponentChildren;
 }
 
-/** Of an agent that is there. */
+/** `agent` is a live one, so that the calls work. */
 export async function exampleCalls(publicUrl: string, agent = "ada/summarizer"): Promise<ExampleCalls> {
   await loadHighlighter();
   return {

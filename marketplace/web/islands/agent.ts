@@ -73,7 +73,7 @@ function start(form: HTMLFormElement): void {
   goOn(paying, { isSignedIn, refresh });
 }
 
-/** Goes on with what was under way when the page was left, or shows after a reload what was run. */
+/** Goes on with a run that was under way when the page was left, or shows the last run after a reload. */
 function goOn(paying: Paying, { isSignedIn, refresh }: { isSignedIn: boolean; refresh: () => void }): void {
   const { form, agent, outcome } = paying;
   // A wallet belongs to no account: its payment goes on, whichever account is signed in.

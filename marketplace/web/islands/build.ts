@@ -1,6 +1,6 @@
 /**
- * The editor of an agent, live: what is typed is saved by the page's own form, and what the server makes of it (checks, the buyer's
- * form, the price, the changes) replaces those parts of the page. What is typed while a save is under way stays.
+ * The editor of an agent, live: the page's own form saves what is typed, and the server's answer (checks, the buyer's form, the
+ * price, the changes) replaces those parts of the page. Text typed while a save is under way stays.
  */
 
 import { orderByDragging, orderByKeys } from "./build/order.ts";

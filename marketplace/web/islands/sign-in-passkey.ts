@@ -14,7 +14,7 @@ if (way && button && said && takesPasskeys()) {
     // Where nothing came of it, one can still be chosen beside the form.
     if (isOpen && (await offers)) await enter("conditional");
   });
-  // Who has pressed the button meanwhile is being asked already.
+  // A person who has pressed the button meanwhile is being asked already.
   if ((await offers) && !waiting) await enter("conditional");
 }
 

@@ -95,7 +95,7 @@ function listen(form: HTMLFormElement, bench: Bench): void {
     if (target instanceof HTMLInputElement && target.type === "file") return;
     bench.set({});
     const { shown, picture } = bench.state;
-    // What is no option of a trace leaves what is shown as it is.
+    // A field that is no option of a trace leaves the shown drawing as it is.
     if (traced === asked() && shown?.source === picture) return;
     traced = asked();
     void bench.preview();
@@ -114,7 +114,7 @@ function listen(form: HTMLFormElement, bench: Bench): void {
   });
 }
 
-/** What was asked for before and is not here yet comes first, and is shown as what it is, whatever the form says by now. */
+/** An order that was placed before and is not here yet comes first, and is shown under its own words, whatever the form says by now. */
 async function makeForCredits(form: HTMLFormElement, bench: Bench): Promise<void> {
   const unended = unendedRequest(form, isDrawing(form));
   if (unended) return finishRequest(form, bench, unended);
@@ -132,7 +132,7 @@ async function finishRequest(form: HTMLFormElement, bench: Bench, request: Under
   document.dispatchEvent(new Event("balance-changed"));
 }
 
-/** Those in which Enter would submit the form; in the others it opens something. */
+/** Fields in which Enter would submit the form; in the others it opens something. */
 const enteredFields = "input:not([type=file], [type=color]), select";
 
 /** Names the picture in the form, and how to change it. */

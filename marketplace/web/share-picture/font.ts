@@ -56,7 +56,7 @@ class Tables {
     return found;
   }
 
-  /** Of a glyph, in a font size of 1. */
+  /** The advance of each glyph, at a font size of 1. */
   advances(): (glyph: number) => number {
     const unitsPerEm = this.#bytes.readUInt16BE(this.#at("head") + 18);
     const measured = this.#bytes.readUInt16BE(this.#at("hhea") + 34);

@@ -16,7 +16,7 @@ export const sitePictureContent: Shared = {
   price: { credits: creditsOf(1), usdc: usdcOf(1) },
 };
 
-/** Of an agent's page. */
+/** The picture that stands for an agent's page. */
 export function agentPicture(address: string, name: string): Picture {
   return { path: `/${address}/picture.png`, ...pictureSize, alt: `${name}, ${address}` };
 }

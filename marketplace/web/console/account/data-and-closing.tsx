@@ -42,7 +42,7 @@ export function CloseCard({ closing }: { closing: Closing }) {
   );
 }
 
-/** What closing ends and loses, and what it does not. */
+/** The things that closing ends and loses, and those that it does not. */
 export function Losses({ closing }: { closing: Closing }) {
   const { credits, earned, live_agents: agents, drafts, keys } = closing;
   return (

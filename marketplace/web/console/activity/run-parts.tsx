@@ -45,7 +45,7 @@ export function RunInput({ input, json }: { input: Asked; json: RunJson }) {
   );
 }
 
-/** What a run gave, as what it is, or why it gave nothing. */
+/** The output of a run, shown by its kind, or why there is none. */
 export function RunResultPart({ run, json, publicUrl }: ResultProps) {
   const { state, output, error } = run;
   return (

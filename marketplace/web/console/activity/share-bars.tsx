@@ -6,7 +6,7 @@ import { type ActivityAsked, activityPath } from "./activity-query.ts";
 
 const linesMax = 5;
 
-/** Who spent it, and on what; each line leads to its runs. */
+/** Spending by key and by agent; each line leads to its runs. */
 export function ShareBars({ asked, activity }: { asked: ActivityAsked; activity: Activity }) {
   const span = asked.days === 1 ? "credits, today" : `credits, ${asked.days} days`;
   return (

@@ -23,7 +23,7 @@ export function editorPage(needs: EditorNeeds): Page {
   return consolePage(needs, {
     path: "/build/{slug}",
     scriptBytesMax: 45_000,
-    // Of a definition's 200 kB, each character of another script may be nine.
+    // A definition may have 200 kB, and a form writes a character of another script in up to nine bytes.
     formBytesMax: 1_048_576,
     admit: (db, account, form) => (isSave(form) ? admitDraftSave : admitAccountChange)(db, account),
     notices: {
@@ -78,7 +78,7 @@ export function editorPage(needs: EditorNeeds): Page {
   });
 }
 
-/** As the editor does by itself; to try, to publish and to copy are changes like any other. */
+/** A save, which the editor also does by itself; trying, publishing and copying count like any other change. */
 function isSave(form: URLSearchParams): boolean {
   return form.get("act") === "edit" && !["try", "publish", "copy"].includes(form.get("do") ?? "");
 }

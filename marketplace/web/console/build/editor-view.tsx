@@ -148,7 +148,7 @@ function Suspended({ editor: { draft, suspendedFor } }: { editor: Editor }) {
   );
 }
 
-/** What was refused, or what another tab did meanwhile. */
+/** Refusals, and changes in another tab. */
 function Notes({ editor: { conflict, problem, draft } }: { editor: Editor }) {
   return (
     <div id="build-notes" class="stack" data-conflict={conflict ? "" : undefined}>

@@ -8,14 +8,13 @@ import { type Control, settingControls } from "./controls.ts";
 import { jsonWritten } from "./json-setting.ts";
 
 /**
- * What the editor's form says, as a draft: what is no number yet stays the text that was typed. Throws ApiError for what is no form
- * of ours.
+ * The editor's form as a draft: a text that is no number yet stays as it was typed. Throws ApiError for a form that is not ours.
  */
 export function draftOfForm(form: URLSearchParams): { definition: DraftDefinition; secrets: DraftSecrets } {
   return { definition: parse(draftDefinitionShape, definitionInForm(form), "invalid_value"), secrets: secretsIn(form) };
 }
 
-/** The same, of whatever length. */
+/** The definition in the form, of whatever length. */
 export function definitionInForm(form: URLSearchParams): object {
   const connector = form.get("connector") as ConnectorId;
   return {
@@ -138,7 +137,7 @@ function secretsIn(form: URLSearchParams): DraftSecrets {
   return secrets;
 }
 
-/** Those that were set when the form was shown: each has a box there. */
+/** The secrets that were set when the form was shown: each has a box there. */
 export function secretNamesIn(form: URLSearchParams): string[] {
   return [...form.keys()].flatMap((key) => (key.startsWith("k.") ? [key.slice(2)] : []));
 }

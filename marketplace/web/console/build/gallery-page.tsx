@@ -37,7 +37,7 @@ export function galleryPage(needs: StartNeeds): Page {
               <FromYaml handle={visit.account.handle} refusal={refusal} />
             </div>
             {refusal?.act === "start" && <Callout tone="bad" role="alert" title={refusal.sentence} />}
-            {/* Who has none yet begins with a template at once. */}
+            {/* A creator without agents begins with a template at once. */}
             {work.total > 0 && <OwnAgents work={work} agentsMax={agentsPerAccount} has={visit.has} />}
             <TemplateGallery templates={templates} kind={kindIn(visit)} />
             <Callout title="What a ledger connector needs">

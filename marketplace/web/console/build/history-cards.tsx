@@ -99,7 +99,7 @@ export function VersionsCard({ editor: { draft, versions } }: { editor: Editor }
   );
 }
 
-/** The same as a file that the command line reads, out and in. */
+/** The definition as a file that the command line reads, to download and to upload. */
 export function YamlCard({ editor: { draft, yaml, refusedYaml } }: { editor: Editor }) {
   return (
     <section class="card" aria-labelledby="yaml-title" id="yaml">

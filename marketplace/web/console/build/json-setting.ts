@@ -36,7 +36,7 @@ function numbersIn(json: string): string[] {
 
 const isKept = (number: string) => decimal(number) === decimal(String(Number(number)));
 
-/** The same for `1.50`, `15e-1` and `1.5`. */
+/** One form for `1.50`, `15e-1` and `1.5`. */
 function decimal(number: string): string {
   const [, sign, whole = "", part = "", power = "0"] = /^(-?)(\d+)(?:\.(\d+))?(?:e([+-]?\d+))?$/i.exec(number) ?? [];
   const digits = `${whole}${part}`.replace(/^0+/, "");

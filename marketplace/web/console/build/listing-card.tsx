@@ -7,7 +7,7 @@ import { idAt } from "./anchors.ts";
 import type { Editor } from "./editor-state.ts";
 import { priceOf } from "./shown-draft.ts";
 
-/** What stands in the lists: name, price, what it does, where it is found. */
+/** The fields that lists show: name, price, description, category and tags. */
 export function ListingCard({ editor: { draft } }: { editor: Editor }) {
   const { name, description, category, tags, price_credits } = draft.definition;
   return (

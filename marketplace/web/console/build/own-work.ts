@@ -26,7 +26,7 @@ export interface OwnRow {
   /** When its draft was saved; undefined where there is none. */
   readonly draftSavedAt: Date | undefined;
   readonly figures: Figures | undefined;
-  /** Of the days of its figures, in US cents. */
+  /** Revenue in the days of its figures, in US cents. */
   readonly revenue: bigint | undefined;
   /** Why the operator took it off the market, where that was said. */
   readonly why: string | undefined;

@@ -60,7 +60,7 @@ export function AlertsCard({ alerts, refusal }: { alerts: Alerts; refusal: Refus
 
 const idOf = (name: string) => name.replaceAll("_", "-");
 
-/** What the form is filled in with: a mark that is off shows what is usual. */
+/** The form's first values: a mark that is off shows the usual one. */
 function shownMarks(alerts: Marks): Readonly<Record<string, string>> {
   const fields = alertNames.flatMap((kind) => [
     [alertKinds[kind].form.by, alerts[kind] === null ? "" : "on"],

@@ -4,7 +4,7 @@ import { readQuery } from "../../../query.ts";
 
 /** What a visitor asks of the statement, by the page's address. */
 export interface StatementAsked {
-  /** As `2026-11`; empty for all of time. */
+  /** Written `2026-11`; empty for all of time. */
   readonly month: string;
   readonly kind: string;
   readonly key: string;
@@ -13,7 +13,7 @@ export interface StatementAsked {
   /** Whether rows are left out that the period has. */
   readonly isFiltered: boolean;
   readonly query: z.infer<typeof statementQuery>;
-  /** The same in the API's names, for the file. */
+  /** The query under the API's names, for the file. */
   readonly parameters: URLSearchParams;
 }
 

@@ -34,7 +34,7 @@ interface Needs {
 
 const path = "/settings/credits";
 
-/** What the account has, buying more, moving what was earned, and every movement of it. */
+/** The account's balance, buying more, moving earned credits, and every movement. */
 export function creditsPage(needs: Needs): Page {
   const { db } = needs;
   return consolePage(needs, {

@@ -18,7 +18,7 @@ interface Shown {
   readonly asked: StatementAsked;
 }
 
-/** The statement's table: what came in or went out, of which credits, and what was left. */
+/** The statement's table: the credits that came in or went out, of which kind, and the balance after. */
 export function statementColumns({ hasEarned, linksRuns, asked }: Shown): Column<Posting>[] {
   return [
     { head: "UTC", cell: ({ created_at: at }) => <time datetime={at}>{minuteOf(at)}</time> },

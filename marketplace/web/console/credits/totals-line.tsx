@@ -13,7 +13,7 @@ const groups = [
   ["models", ["model_reserve", "model_return", "repayment", "fee"]],
 ] as const;
 
-/** What the period began with, what came and went by kind, what it ended with: the figures add up. */
+/** The period's opening balance, its movements by kind, its closing balance: the figures add up. */
 export function TotalsLine({ statement, asked }: { statement: AccountStatement; asked: StatementAsked }) {
   const { opening, closing, totals } = statement;
   const when = asked.month === "" ? "All of time" : monthName(asked.month);

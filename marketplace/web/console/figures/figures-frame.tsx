@@ -8,7 +8,7 @@ import type { OwnAgent } from "../../../agents/creator-agents.ts";
 
 export type FiguresTab = "figures" | "images" | "rewards";
 
-/** One of the creator's agents: which, in what state, and what there is to see of it. */
+/** The head of the pages on one agent of the creator: its name, its state, and the tabs. */
 export function FiguresFrame({ agent, agents, tab, children }: FramePropsOf) {
   const { handle, slug, state, newestVersion, liveVersion } = agent;
   const tabs = tabsOf(agent);

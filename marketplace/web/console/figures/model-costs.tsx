@@ -13,7 +13,7 @@ import type { Refusal } from "../refusal.ts";
 import { RefusedNote } from "../refused-note.tsx";
 import { Seen } from "../seen.tsx";
 
-/** Who is charged for the agent's model, how much today, and at most how much. */
+/** The account charged for the agent's model, today's cost, and the most that it may be. */
 export function ModelCosts({ agent, model, ownBudget, refusal }: ModelCostsProps) {
   if (!model) {
     return (

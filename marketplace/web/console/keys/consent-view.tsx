@@ -22,7 +22,7 @@ const usual: Omit<ShownSettings, "name"> = {
   max_credits_per_month: null,
 };
 
-/** Who asks, where the answer goes, and what the client may and may not. */
+/** The client that asks, where the answer goes, and what the client may and may not do. */
 export function Consent({ visit: { account, path }, request, refusal }: ConsentProps) {
   const { clientName, clientId, redirectUri } = request;
   return (

@@ -160,7 +160,7 @@ function columnsOf(hasRunPage: boolean): ReadonlyArray<Column<KeyCall>> {
   ];
 }
 
-/** On a phone it is the only way to the run, and says of which agent. */
+/** On a phone this cell is the only link to the run, and names its agent. */
 function When({
   call: { created_at: at, agent, asked, run_id: id },
   hasRunPage,

@@ -39,7 +39,7 @@ export class Outcome {
     this.#payment.remove();
   }
 
-  /** What the run gave, what it cost, and where that can be looked up. */
+  /** Shows the run's result, its cost, and where these can be looked up. */
   show(answer: Answer): void {
     this.#last = answer;
     keepAnswer(this.#agent, answer);

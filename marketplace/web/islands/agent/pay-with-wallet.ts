@@ -109,7 +109,7 @@ async function conclude(paying: Paying, kept: KeptPayment, delivered: Delivered)
     case "rejected":
       outcome.tell("warn", error, "Nothing was charged.");
   }
-  // Of wrong input; what it was posted with may have been charged before.
+  // The field is wrong, but the payment posted with it may have been charged before.
   showFieldError(paying.form, body.field, error);
 }
 

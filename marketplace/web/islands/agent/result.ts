@@ -13,7 +13,7 @@ export interface Answer {
   /** What was paid, and whether anything else is due. */
   readonly paid: string;
   readonly ms: number | undefined;
-  /** It was bought by an earlier post; this page only fetched it. */
+  /** An earlier post bought the result; this page only fetched it. */
   readonly isFoundAgain?: boolean;
 }
 
@@ -24,7 +24,7 @@ export function resultView(
 ): HTMLElement {
   const id = heading === "Result" ? "result-title" : "earlier-title";
   const text = textOf(output);
-  // What is long scrolls by itself, so that what stands below stays near; by keyboard too.
+  // A long result scrolls by itself, by keyboard too, so that what stands below it stays near.
   const long =
     text.length > longFrom
       ? { class: "stack stack-6 result-long", tabindex: "0", role: "group", "aria-label": "What it gave" }
@@ -83,7 +83,7 @@ function copyButton(text: string): HTMLElement {
   return made;
 }
 
-/** As a file of its own. Pictures are files already. */
+/** Saves the result as a file. Pictures are files already. */
 function saveButton(output: Output, name: string): HTMLElement | false {
   if ("images" in output) return false;
   const [type, ending] = output.kind === "text" ? ["text/plain", "txt"] : ["application/json", "json"];

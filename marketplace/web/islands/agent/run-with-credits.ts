@@ -13,7 +13,7 @@ import type { Output } from "./result.ts";
 export interface Running {
   readonly form: HTMLFormElement;
   readonly agent: string;
-  /** As the run names it. */
+  /** The agent's address, as the run names it. */
   readonly address: string;
   readonly price: Price;
   readonly outcome: Outcome;
@@ -66,7 +66,7 @@ function isAboutRun({ status, body }: Posted, mayRun: boolean): boolean {
   return !(mayRun && [401, 403, 408, 429].includes(status));
 }
 
-/** Of a run that failed: whether its chain has still to tell. */
+/** Whether a failed run may still end otherwise: its chain has not decided yet. */
 async function mayEndOtherwise({ status, body }: Posted): Promise<boolean> {
   if (status !== 200 || body.success === true) return false;
   const answer = await fetch(`/api/account/runs/${body.run_id}`).catch(() => undefined);
@@ -97,7 +97,7 @@ async function conclude(
   const error = errorOf(status, body);
   const { credits_required: required, credits_remaining: left } = body;
   if (status === 402 && body.limit_source === "request") {
-    // It is another press, or none, that asked for the answer: the run was agreed to at the price of its own press.
+    // The person did not ask for this answer by pressing Run now: they agreed to the run at an earlier press, at that press's price.
     if (isAgain) return tellRise(running, run, Number(required));
     if (await price.agreedTo(Number(required))) return runWithCredits(running);
     return outcome.tell("info", "Not run", "You did not agree to the new price. Nothing was charged.");

@@ -2,7 +2,7 @@ import { type Control, changedSince, isControl, nameAfter, takeOver, type Values
 
 export interface Swapped {
   readonly pressed: string;
-  /** What the form said when it was posted: what a person has changed since stays. */
+  /** The form's values when it was posted: fields that a person has changed since stay. */
   readonly posted: Values;
   /** What had the focus then. */
   readonly focused: Element | null;

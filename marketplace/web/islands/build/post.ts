@@ -28,7 +28,7 @@ export function fieldsToTry(saved: URLSearchParams, revision: string): URLSearch
   return fields;
 }
 
-/** The same post as without JavaScript; the browser parses the answer, so that no text becomes markup here. */
+/** Posts as the form does without JavaScript; the browser parses the answer, so that no text becomes markup here. */
 export function post(form: HTMLFormElement, fields: URLSearchParams): Promise<Posted> {
   return new Promise((resolve) => {
     const request = new XMLHttpRequest();
@@ -39,7 +39,7 @@ export function post(form: HTMLFormElement, fields: URLSearchParams): Promise<Po
     request.timeout = Number(form.dataset.waitMs);
     request.addEventListener("loadend", () => {
       const { status, response } = request;
-      // Of these nothing is known but that the same can be posted again.
+      // After these statuses nothing is known but that the form can be posted again.
       resolve({ status, page: status === 429 || status >= 500 ? undefined : (response ?? undefined) });
     });
     request.send(fields.toString());

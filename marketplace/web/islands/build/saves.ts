@@ -124,12 +124,12 @@ export class Saves {
     this.#sayState(status);
     if (status < 400) this.#goOn();
     makeSlotsPressable();
-    // Who has gone on to another control meanwhile stays there.
+    // A person who has gone on to another control meanwhile stays there.
     if (focus && active === focused) focusOn(focus);
     return isTaken;
   }
 
-  /** Runs what was saved; it may take minutes, and what is typed meanwhile is saved beside it. */
+  /** Runs the saved draft; it may take minutes, and text typed meanwhile is saved beside it. */
   async #try(saved: URLSearchParams, asked: Pick<Asked, "posted" | "focused" | "focus">): Promise<void> {
     const revision = revisionIn(this.#form);
     say("Running…");

@@ -25,7 +25,7 @@ export class PurchaseView implements PaymentView {
     this.show(kept, told, end);
   }
 
-  /** As it was told last. */
+  /** The progress that was shown last. */
   get last(): PaymentProgress | undefined {
     return this.#last;
   }
@@ -57,7 +57,7 @@ export class PurchaseView implements PaymentView {
     this.#place.replaceChildren(head, rail, ...[link, ...notes].filter((one) => one !== false && one !== undefined));
   }
 
-  /** It is not known how it ended: the same payment is asked about again, and never paid again. */
+  /** For a payment whose end is not known: the person can ask about it again, and never pays again. */
   offerToAsk(kept: KeptPayment, told: PaymentProgress | undefined, title: string, said: string): void {
     const button = el("button", { type: "button", class: "btn" }, "Ask again");
     button.addEventListener("click", () => this.#askAgain(kept), { once: true });

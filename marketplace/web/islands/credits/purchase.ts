@@ -24,8 +24,8 @@ export interface Buying {
 const purchasePath = "/api/account/credits/purchase";
 
 /**
- * Asks what the credits cost, has the wallet sign that, and posts the payment until it is known what became of it. A payment whose
- * end is not known yet is posted instead: no second one is made beside it.
+ * Asks what the credits cost, has the wallet sign that, and posts the payment until its end is known. A payment whose end is not
+ * known yet is posted instead: no second one is made beside it.
  */
 export async function buy(buying: Buying, wallet: Wallet, network: string): Promise<void> {
   const { form, amount, view, keptAs } = buying;

@@ -21,7 +21,7 @@ export function badge(tone: string, text: string, isLive = false): HTMLElement {
   return el("span", { class: `badge badge-${tone}` }, el("span", { class: isLive ? "dot dot-live" : "dot" }), text);
 }
 
-/** What happened, whether money moved, what next. */
+/** A note on what happened, whether money moved, and what comes next. */
 export function callout(tone: string, title: string, ...said: readonly Child[]): HTMLElement {
   const words = el("div", { class: "grow" }, el("strong", {}, title), ...said);
   return el("div", { class: `callout callout-${tone}`, role: tone === "info" ? "status" : "alert" }, words);

@@ -8,7 +8,7 @@ export function chosenValue(form: HTMLFormElement, name: string): string {
   return form.querySelector<HTMLInputElement>(`input[name="${name}"]:enabled:checked`)?.value ?? "";
 }
 
-/** What the form's fields say, by the names that the agent knows; what is empty is left out. */
+/** The values of the form's fields, by the names that the agent knows; empty fields are left out. */
 export function readInput(form: HTMLFormElement): InputValues {
   const values: InputValues = {};
   for (const control of controlsOf(form)) {

@@ -4,7 +4,7 @@ import { hederaAccount } from "./sign-hedera.ts";
 /** What the wallet shows this page without asking its holder. */
 export interface Holding {
   readonly account: string;
-  /** Of the stablecoin, base units; undefined where the wallet does not tell. */
+  /** Base units of the stablecoin; undefined where the wallet does not tell. */
   readonly units: bigint | undefined;
 }
 

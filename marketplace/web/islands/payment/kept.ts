@@ -1,9 +1,10 @@
 import type { InputValues } from "../dom/fields.ts";
 
 /*
- * What is kept until its answer is here, so that a reload loses nothing that was paid for. It lies in the tab's own storage, which ends
- * with the tab and which no other origin reads. A kept payment moves no more money than its payer agreed to, to its creator, once.
- * `bought` names what it is for: an agent, an agent's run with the credits of an account, a product, or the credits of an account.
+ * Payments and runs are kept until their answer is here, so that a reload loses nothing that was paid for. They lie in the tab's own
+ * storage, which ends with the tab and which no other origin reads. A kept payment moves no more money than its payer agreed to, to its
+ * creator, once. `bought` names the purchase: an agent, an agent's run with the credits of an account, a product, or the credits of an
+ * account.
  */
 
 /** A payment that was signed, and what it pays for. */
@@ -12,7 +13,7 @@ export interface KeptPayment {
   readonly header: string;
   readonly body: string;
   readonly input: InputValues;
-  /** Whose purchase it pays for; undefined for what needs no account. */
+  /** The account whose purchase it pays for; undefined for a purchase without an account. */
   readonly account?: string | undefined;
   /** The query by which `GET /api/payments` tells how it goes. */
   readonly asked: Readonly<Record<string, string>>;
@@ -22,7 +23,7 @@ export interface KeptPayment {
   readonly signedAt: number;
   /** From then on it can no longer land. All times are milliseconds. */
   readonly endsAt: number;
-  /** It is settled and its run failed: it buys a run of any input. */
+  /** The payment is settled and its run failed: it buys a run of any input. */
   readonly isOwed?: true;
 }
 

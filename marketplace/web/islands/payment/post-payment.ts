@@ -8,7 +8,7 @@ import type { PaymentView } from "./view.ts";
 export interface Delivered {
   readonly status: number;
   readonly body: Readonly<Record<string, unknown>>;
-  /** It was posted before. */
+  /** The payment was posted before. */
   readonly isAgain: boolean;
   readonly watch: Watch;
 }

@@ -9,7 +9,7 @@ export interface Quote {
   readonly at: Date;
 }
 
-/** Asks what a call costs now, without a charge; for an account, what it buys. */
+/** Asks what a call costs now, without a charge; `account` is the one that buys. */
 export async function askQuote(url: string, body: string, account?: string): Promise<Quote> {
   const headers = { "content-type": "application/json", ...shownTo(account) };
   const answer = await asked(url, { method: "POST", headers, body });

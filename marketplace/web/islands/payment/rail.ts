@@ -12,7 +12,7 @@ interface Stop {
 /** What happened to it at last, where that is known. */
 export type RailEnd = { readonly at: "run" | "payment"; readonly said: string };
 
-/** What a payment is for: done before or after it is settled, and what its last stop is called. */
+/** The course of a purchase: delivered before or after it is settled, and the name of its last stop. */
 export interface Course {
   readonly settlesFirst: boolean;
   readonly work: "Ran" | "Credited";
@@ -119,7 +119,7 @@ export function clockUtc(moment: string): string {
   return `${new Date(moment).toISOString().slice(11, 19)} UTC`;
 }
 
-/** Of the reader's own time zone: `10:02:20`. */
+/** In the reader's own time zone: `10:02:20`. */
 function clock(at: number): string {
   return new Date(at).toTimeString().slice(0, 8);
 }

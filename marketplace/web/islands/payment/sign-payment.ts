@@ -13,7 +13,7 @@ export interface Purchase {
   readonly body: string;
   /** What the price is asked for with, where the body is too large to be sent for that. */
   readonly priced?: string;
-  /** Whose purchase it is; undefined for what needs no account. */
+  /** The account whose purchase it is; undefined for a purchase without an account. */
   readonly account?: string | undefined;
   readonly wallet: Wallet;
   readonly network: string;

@@ -12,7 +12,7 @@ export class WalletPanel {
   readonly #form: HTMLFormElement;
   /** What the person chose last, wallet or network: the other follows. */
   #chosen: "wallet" | "network" | undefined;
-  /** Of the stablecoin, base units, where the wallet told. */
+  /** Base units of the stablecoin, where the wallet told. */
   #units: bigint | undefined;
 
   constructor(form: HTMLFormElement) {
@@ -105,7 +105,7 @@ export class WalletPanel {
     return wallet === this.wallet && network === this.network;
   }
 
-  /** What the wallet has on the chosen network, and how it gets what is missing. */
+  /** Shows what the wallet holds on the chosen network, and how it gets what is missing. */
   async #tellHolding(): Promise<void> {
     const { network, wallet } = this;
     const place = byId("wallet-holds");

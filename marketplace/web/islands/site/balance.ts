@@ -1,4 +1,4 @@
-/** Tells in the head of the page what the account has now; what it says stays where that cannot be learnt. */
+/** Writes the account's present balance into the head of the page; leaves the old one where that cannot be learnt. */
 export async function tellBalance(): Promise<void> {
   const shown = document.querySelector(".bar .balance b");
   if (!shown) return;

@@ -1,6 +1,6 @@
 const shownMs = 1_500;
 
-/** Copies what the button says, or what is shown of the element that it names, and shows that it did. */
+/** Copies the button's own text, or the visible text of the element that it names, and shows that it did. */
 export async function copyFrom(button: HTMLElement): Promise<void> {
   const { copyOf, copyFrom: address, copy = "" } = button.dataset;
   const source = copyOf ? document.getElementById(copyOf) : undefined;

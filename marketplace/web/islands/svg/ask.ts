@@ -21,7 +21,7 @@ export class AskFailedError extends Error {
   readonly isLost: boolean;
   /** What happened, where it is not that nothing was drawn or charged. */
   readonly title: string | undefined;
-  /** Of an answer by HTTP. */
+  /** The status of an answer by HTTP. */
   readonly status: number | undefined;
 
   constructor(message: string, { retryAfterSeconds, isLost = false, title, status }: AskFailure) {

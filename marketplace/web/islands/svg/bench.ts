@@ -52,13 +52,13 @@ export interface State {
 /** What is to be drawn. */
 export interface Order {
   readonly draws: boolean;
-  /** As the API names them. */
+  /** Under the API's names. */
   readonly settings: object;
   /** What is traced; a drawing from words has none. */
   readonly picture: Picture | undefined;
 }
 
-/** What is on the bench, and what can be done with it. */
+/** The things on the bench, and the acts on them. */
 export class Bench {
   readonly #form: HTMLFormElement;
   readonly #tracer: Tracer;
@@ -79,7 +79,7 @@ export class Bench {
   };
   /** The picture that was chosen last, while it is read. */
   #reading: Promise<Picture> | undefined;
-  /** Those that something on the bench may show. */
+  /** Pictures that something on the bench may show. */
   #pictures: readonly Picture[] = [];
   /** How often a drawing was shown that is no preview: a preview that was asked for before is shown no more. */
   #traces = 0;
@@ -210,7 +210,7 @@ export class Bench {
     await this.take({ draws, settings, picture: draws ? undefined : picture }, makes);
   }
 
-  /** Shows what is made of an order, or why nothing was. Of one that was given before it says what it was for. */
+  /** Shows the drawing that an order made, or why there is none. For an order from before, it also says what was ordered. */
   async take(order: Order, makes: (order: Order) => Promise<Made>, isEarlier = false): Promise<void> {
     const { draws, settings, picture } = order;
     this.set({ since: performance.now(), problem: undefined, note: "" });
@@ -255,7 +255,7 @@ export class Bench {
     return true;
   }
 
-  /** As the buttons say. */
+  /** The price on the button for such an order. */
   priceOf({ settings, picture }: Pick<Order, "settings" | "picture">): number {
     const { trace, draw, hd } = this.#form.dataset;
     return Number(picture ? trace : "hd" in settings ? hd : draw);

@@ -1,7 +1,7 @@
 /** @jsxRuntime automatic @jsxImportSource preact */
 import { Copy } from "../../../../shared/page/copy.tsx";
 
-/** The same by program: what is asked is what the form says. */
+/** A call that makes what the form asks for, for programs. */
 export function ApiCode({ origin, tool, settings }: ApiCodeProps) {
   const asked = tool === "vectorize" ? { image: "https://example.com/picture.png", ...settings } : settings;
   return (
@@ -48,7 +48,7 @@ interface ApiCodeProps {
   readonly settings: object;
 }
 
-/** JSON in one line, with what the form says marked; `isQuoted` for what stands between a shell's single quotes. */
+/** JSON in one line, with the form's values marked; `isQuoted` for JSON between a shell's single quotes. */
 function Asked({ asked, isQuoted = false }: { asked: object; isQuoted?: boolean }) {
   const text = (value: unknown) => JSON.stringify(value).replaceAll("'", isQuoted ? "'\\''" : "'");
   return (

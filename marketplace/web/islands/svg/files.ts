@@ -12,7 +12,7 @@ export async function pdfBlob(drawing: Drawing): Promise<Blob> {
   return new Blob([assemble(compressed) as BlobPart], { type: "application/pdf" });
 }
 
-/** As the browser draws it, so many times as large as the picture. */
+/** The browser's own rendering, `times` as large as the picture. */
 export async function pngBlob(drawing: Drawing, times: number): Promise<Blob> {
   const url = URL.createObjectURL(svgBlob(drawing));
   try {

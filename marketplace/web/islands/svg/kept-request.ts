@@ -52,7 +52,7 @@ function store(account: string, request: KeptRequest): boolean {
 
 const keyOf = (account: string) => `drawing under way ${account}`;
 
-/** The same for what asks for the same. */
+/** Equal for equal orders. */
 export async function digestOf(asked: object): Promise<string> {
   const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(JSON.stringify(asked)));
   return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, "0")).join("");

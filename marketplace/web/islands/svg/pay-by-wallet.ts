@@ -20,7 +20,7 @@ function payBy(button: Element, form: HTMLFormElement, bench: Bench): void {
   button.addEventListener("click", () => {
     const { wallet, network } = panel;
     if (!wallet) return;
-    // What comes then is shown as what it was paid for, whatever the form says by now.
+    // A drawing that is paid for already comes first, and is shown under its own words, whatever the form says by now.
     const unended = paymentUnderWay(isDrawing(form));
     if (unended) return void finishUnderWay(form, bench, unended);
     void bench.order((order) => payForDrawing(order, bench.priceOf(order), { wallet, network }));

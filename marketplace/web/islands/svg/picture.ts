@@ -40,7 +40,7 @@ export async function readPicture(blob: Blob, name: string): Promise<Picture> {
   }
 }
 
-/** The picture as PNG of no more than so many pixels; itself where it has no more. */
+/** The picture as PNG of at most `most` pixels; the picture itself where it has no more. */
 export async function reducedTo(picture: Picture, most: number): Promise<Blob> {
   const { width, height, blob } = picture;
   if (width * height <= most) return blob;

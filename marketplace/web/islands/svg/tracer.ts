@@ -35,7 +35,7 @@ export class Tracer {
     }
   }
 
-  /** Of a trace of the image, once the page has drawn it. */
+  /** The score of a trace of the image, once the page has drawn it. */
   async score(image: Raster, { removed }: Traced, drawn: Raster): Promise<number | undefined> {
     const answer = await this.#ask({ ask: "score", image, drawn, removed });
     return "score" in answer ? answer.score : undefined;

@@ -2,7 +2,7 @@ import { AskFailedError, ask, type Made } from "./ask.ts";
 import type { Order } from "./bench.ts";
 import { base64Of, reducedTo } from "./picture.ts";
 
-/** Has it traced as one of the day's free tries, of no more than so many pixels. Throws AskFailedError. */
+/** Has the picture traced as one of the day's free tries, reduced to at most `pixelsMax` pixels. Throws AskFailedError. */
 export async function tryForFree({ settings, picture }: Order, pixelsMax: number): Promise<Made> {
   const image = picture && (await base64Of(await reducedTo(picture, pixelsMax)));
   return ask("/api/svg/try", JSON.stringify({ ...settings, ...(image && { image }) }), crypto.randomUUID()).catch(lost);

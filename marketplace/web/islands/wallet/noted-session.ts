@@ -33,7 +33,7 @@ export function noteSession(session: NotedSession | undefined): void {
     if (session) localStorage.setItem(key, JSON.stringify(session));
     else localStorage.removeItem(key);
   } catch {
-    // It lasts as long as the page.
+    // Without storage, the session lasts as long as the page.
   }
   document.dispatchEvent(new Event("wallet-changed"));
 }

@@ -11,9 +11,9 @@ export interface Wallet {
   readonly id: string;
   readonly name: string;
   readonly provider: Provider;
-  /** Of one that shows its accounts when it is asked to connect (`hedera_requestAccounts`): where it can have some. */
+  /** Set for a wallet that shows its accounts when it is asked to connect (`hedera_requestAccounts`): the networks where it can have some. */
   readonly networks?: readonly string[];
-  /** Of one that stays connected until it is told otherwise. */
+  /** Set for a wallet that stays connected until it is told otherwise. */
   readonly disconnect?: () => Promise<void>;
 }
 
@@ -55,7 +55,7 @@ export async function signText(provider: Provider, account: string, text: string
   return (await provider.request({ method: "personal_sign", params: [`0x${toHex(bytes)}`, account] })) as string;
 }
 
-/** What wallets mean by their codes, and what to do (EIP-1193, EIP-3085, EIP-1474). */
+/** The meanings of wallets' codes, and what to do (EIP-1193, EIP-3085, EIP-1474). */
 const refusals: ReadonlyMap<unknown, string> = new Map([
   [4001, "You declined in the wallet."],
   [4100, "The wallet does not let this page use that account. Allow it in the wallet, then try again."],

@@ -19,7 +19,7 @@ export async function startClient(
     telemetryEnabled: false,
     logger: "silent",
   });
-  // It would load a frame of WalletConnect's own by which wallets are told that the address is vouched for.
+  // Otherwise the client would load a frame of WalletConnect's own, which tells wallets that the address is vouched for.
   client.core.verify.register = async () => "";
   // Beside each promise of its own that times out the client leaves a second one without a handler.
   addEventListener("unhandledrejection", (event) => {

@@ -36,7 +36,7 @@ class Connection {
     this.#note = note;
   }
 
-  /** As a wallet in the browser answers (EIP-1193). */
+  /** Answers as a wallet in the browser does (EIP-1193). */
   async request(method: string, asked: unknown): Promise<unknown> {
     if (method === "hedera_requestAccounts") return this.#connect(String(asked));
     if (methods.includes(method)) return this.#sign(method, asked as { signerAccountId: string });
@@ -148,7 +148,7 @@ function problemOf(error: unknown): { readonly title: string; readonly said: str
   return { title: "The wallet cannot be reached", said: new UnreachableError().message };
 }
 
-/** As wallets in the browser refuse. */
+/** The error in the form in which wallets in the browser refuse. */
 function refusalOf(error: unknown): unknown {
   if (error instanceof StoppedError) return error;
   const { code, message = "" } = (error ?? {}) as { code?: unknown; message?: unknown };
@@ -160,7 +160,7 @@ function refusalOf(error: unknown): unknown {
 /** A person's "no", as EIP-1193 and as WalletConnect number it. */
 const isRefusal = (code: unknown) => code === 4001 || (typeof code === "number" && code >= 5000 && code < 5100);
 
-/** Of what a wallet says of itself, only an address that opens it. */
+/** An address that opens the wallet; undefined for any other that the wallet gives. */
 function linkOf(address: string | undefined): string | undefined {
   return address && /^(?!(?:javascript|data|blob|file|vbscript):)[a-z][a-z0-9+.-]*:/i.test(address)
     ? address
