@@ -27,9 +27,9 @@ export interface Element {
   readonly shape: Shape;
   /** Drawn after the fill, along the outline, half its width to each side. */
   readonly stroke?: Stroke;
-  /** It fades in over the box around it, from nothing at its top, or left, to all it is. */
+  /** The element fades in over the box around it: from nothing at its top or left to its full opacity. */
   readonly fade?: Fade;
-  /** It is never written as one with its neighbours of the same paint. */
+  /** The element is never joined with neighbours of the same paint. */
   readonly whole?: boolean;
 }
 
@@ -76,7 +76,7 @@ export interface Outline {
   /** 1 line, 2 arc, 3 cubic. */
   readonly kinds: number[];
   readonly points: number[];
-  /** It does not go back to its start. */
+  /** The curve does not go back to its start. */
   readonly open?: boolean;
 }
 

@@ -237,13 +237,13 @@ function withinBudget(stage: Stage, first: Trace | null, image: Raster, settings
 }
 
 const roundsMax = 6;
-/** What share of the budget is aimed at, and from what share on it counts as met. */
+/** The share of the budget that is aimed at; and the share from which on the budget counts as met. */
 const aim = 0.965;
 const near = 0.93;
 /** Bytes per unit of `outlineLength` in a picture of many small areas. */
 const bytesPerLength = 1.2;
 
-/** The outlines still to be drawn after so many merges, px, each area counting eight more. */
+/** The outlines still to be drawn after `merges` merges, px, each area counting eight more. */
 function outlineLength({ borders, count }: Merging, merges: number): number {
   return (merges > 0 ? borders[merges - 1] : 0) + 8 * (count - merges);
 }

@@ -139,7 +139,7 @@ function fitCubic(piece: Ends, untilNear = false): number {
 }
 
 const roundsMax = 3;
-/** Missed by so many tolerances, points do not come near by moving along the curve. */
+/** Points that miss by more tolerances than this do not come near by moving along the curve. */
 const hopeless = 6;
 
 function isLine(a: number, b: number): boolean {

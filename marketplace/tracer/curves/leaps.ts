@@ -56,7 +56,7 @@ function isNick(xs: Int32Array, ys: Int32Array, a: number, b: number, length: nu
 
 /** Steps around a marker or an arrow's head. */
 const smallMax = 90;
-/** Of the steps around it. */
+/** Width of a nick, as a share of the steps around it. */
 const nickMax = 0.34;
 /** A line of 6 px, and a pixel on each side. */
 const nickWidthMax = 9;
@@ -80,6 +80,6 @@ function goesOn(xs: Int32Array, ys: Int32Array, a: number, b: number, length: nu
 }
 
 const alongMin = 0.85;
-/** Of a leap: its steps, by the straight way. A slanted one has up to 1.42 of them a pixel. */
+/** A leap's steps, as a multiple of the straight way. A slanted way has up to 1.42 steps a pixel. */
 const detourMax = 1.6;
 const detourMin = 6;

@@ -42,14 +42,14 @@ export function unsurePoints({ corner, push, beneath, count: n }: Points): Uint8
 }
 
 const circleOffMax = 0.35;
-/** From so many points on a share of them may be hidden, and some may stray: fewer than a side that is flat by a pixel has. */
+/** With at least this many points, a share of them may be hidden, and some may stray: fewer than on a side that is flat by a pixel. */
 const strayingFrom = 60;
 const hiddenShareMax = 0.12;
 const strayShareMax = 0.05;
 const straysMax = 12;
 /** How far they may stray, px; what is hidden was pushed besides. */
 const strayMax = 1.6;
-/** Of a chart's marker a line that comes and goes hides a good part. */
+/** A line that comes to a chart's marker and goes on hides a good part of it. */
 const beneathShareMax = 0.5;
 const beneathStrayMax = 2.6;
 

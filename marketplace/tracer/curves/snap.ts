@@ -107,7 +107,7 @@ function outwardsY(direction: number, by: number): number {
 const crack = {
   area: 0,
   other: 0,
-  /** It runs along the picture's edge: there is nothing to measure it by. */
+  /** The crack runs along the picture's edge: there is nothing to measure it by. */
   border: false,
   normalX: 0,
   normalY: 0,

@@ -1,11 +1,10 @@
 import type { Raster } from "./raster.ts";
 
 /**
- * Ink on white paper: a page as it would be under even light. The light on the paper is what is left when all strokes are
+ * Ink on white paper: a page as it would be under even light. The light on the paper is the picture with all strokes
  * taken off, and every pixel is seen against it, so that a page in half shadow has one threshold. Null where the picture
- * is that already, or has no paper: what is see-through, mostly dark, or drawn in light lines, as a blueprint is.
- *
- * Source: background normalisation as in Gatos et al., "Adaptive degraded document image binarization" (2006), the
+ * is ink on white paper already, or has no paper: it is see-through, mostly dark, or drawn in light lines, as a blueprint
+ * is. Source: background normalisation as in Gatos et al., "Adaptive degraded document image binarization" (2006), the
  * background by a grey closing.
  */
 export function inkOnPaper(image: Raster): Raster | null {

@@ -8,9 +8,9 @@ export interface Raster {
 }
 
 /**
- * RGBA with colour multiplied by alpha: what the picture is on black, plus its alpha. Distances between such pixels are
- * distances between what is seen; a transparent pixel's hidden colour no longer counts. Where nothing is see-through it is
- * the picture's own pixels.
+ * RGBA with colour multiplied by alpha: the picture on black, plus its alpha. Distances between such pixels are distances
+ * between visible colours; a transparent pixel's hidden colour no longer counts. A picture without transparency keeps its
+ * own pixels.
  */
 export function premultiply({ rgba }: Raster): Uint8Array {
   if (isOpaque(rgba)) return rgba;

@@ -25,7 +25,7 @@ export function runsOf(values: Int32Array, width: number, height: number): Runs 
   return { begins: begins.subarray(0, count + 1), rows };
 }
 
-/** The same numbers with room for so many more. */
+/** A copy of the numbers with room for at least `more`. */
 export function withRoom(numbers: Int32Array, more: number): Int32Array<ArrayBuffer> {
   const longer = new Int32Array(2 * (numbers.length + more));
   longer.set(numbers);

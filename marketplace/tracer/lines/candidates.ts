@@ -72,7 +72,7 @@ function isLetter(area: number, { least, most }: Boxes, paints: Int32Array, coun
   return near >= 1.5;
 }
 
-/** An area's pixels, of which only its box is searched. */
+/** An area's pixels; only its box is searched. */
 function placesOf({ areas, stride, sizes }: AreaMap, area: number, { least, most }: Boxes): Int32Array {
   const places = new Int32Array(sizes[area]);
   for (let y = least[area * 2 + 1], n = 0; y <= most[area * 2 + 1]; y++) {
@@ -86,7 +86,7 @@ function placesOf({ areas, stride, sizes }: AreaMap, area: number, { least, most
 /** Higher ones are no letters, px. */
 const letterMax = 60;
 const narrowMax = 3;
-/** As wide as a bar may be to be a stroke by itself, px. */
+/** The widest bar that may be a stroke by itself, px. */
 const barMax = 8;
 /** How long an area is: its sides, squared, by its pixels; 16 for a square, 21 for a disc, 36 for a bar of one to seven. */
 const longMin = 25;

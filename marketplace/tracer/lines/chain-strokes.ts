@@ -12,7 +12,7 @@ export interface OwnStroke extends FoundStroke {
 export interface Link {
   readonly stroke: number;
   readonly side: 0 | 1;
-  /** It goes on round a corner. */
+  /** The stroke goes on round a corner. */
   readonly bends: boolean;
   /** The strokes that lie over the gap. */
   readonly over: readonly number[];
@@ -82,8 +82,8 @@ function verticesOf(shape: Shape): Place[] | null {
 }
 
 /**
- * Two runs of straight lines as one, with the corner where the last of the one meets the first of the other. What is short
- * there was measured with what hides the corner.
+ * Two runs of straight lines as one, with the corner where the last line of the one meets the first of the other. Short
+ * lines there are left out: they were measured together with the thing that hides the corner.
  */
 function cornered(one: readonly Place[], other: readonly Place[], shortest: number): Place[] {
   const isShort = (a: Place, b: Place) => lengthOf(a.x - b.x, a.y - b.y) < shortest;

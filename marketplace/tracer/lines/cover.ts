@@ -198,7 +198,7 @@ function edgesMiss(edges: readonly EdgePixel[], cover: Cover, isEnd: (x: number,
 const edgeMissMax = 0.075;
 const thinMissMax = 0.13;
 
-/** What strokes cover of a picture, by what was joined. */
+/** The pixels of a picture that strokes cover. */
 export interface Covered {
   /** The stroke that each pixel lies on, or next to; -1 for none. */
   readonly nearest: Int32Array;
@@ -221,7 +221,7 @@ const strayMin = 2;
 const strayShareMax = 0.02;
 /** With more than this the strokes are others. */
 const strayFarMax = 0.2;
-/** The same of a piece of it, which may be mostly blends. */
+/** How far off a piece of a stroke a pixel may lie, px: it may be mostly blends. */
 const pieceOffMax = 1.2;
 /** Length of the straight pieces by which a stroke is laid over pixels, px. */
 const coverStep = 1;

@@ -47,7 +47,7 @@ export function covering(
   return measured;
 }
 
-/** A picture in which so many areas in a row came to nothing is no drawing of lines. */
+/** A picture in which this many areas in a row came to nothing is no drawing of lines. */
 const failuresMax = 12;
 /** Edges that are off by no more are as near as they can be. */
 const closeMax = 0.06;

@@ -29,7 +29,7 @@ export interface Work {
   left: number;
 }
 
-/** The same piece, gone along the other way. */
+/** The dash, seen in the other direction. */
 function turned(dash: Dash): Dash {
   return { ...dash, dx: -dash.dx, dy: -dash.dy };
 }

@@ -58,7 +58,7 @@ function endsAt(q: number, area: number, { map: { areas, stride } }: Areas): boo
 }
 
 const reach = 4;
-/** So few pixels around a place are all there is of a piece. */
+/** A place with fewer pixels around it than this has the whole piece around it. */
 const shortMax = 7;
 
 /** Whether a colour is that of a line which covers its pixels in part, over what lies beside. */

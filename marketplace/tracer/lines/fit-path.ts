@@ -23,7 +23,7 @@ interface Fitted {
 
 /** How far a line may miss where its middle was measured, px. */
 export const missMax = 0.3;
-/** The same of a curve, which follows it more closely. */
+/** How far a curve may miss, px: it follows the middle more closely than a line. */
 const curveMissMax = 0.2;
 
 /**
@@ -56,7 +56,7 @@ export function fitOpen(points: readonly Place[], width: number, ends: Ends): Sh
 /** Where a stroke begins and ends, if that was found. */
 export type Ends = readonly [Place | null, Place | null];
 
-/** The same of a closed one. */
+/** The plainest drawing of a closed middle line. */
 export function fitClosed(points: readonly Place[], width: number): Shape {
   const reach = Math.max(5, 1.6 * width);
   const round = [...points, ...points.slice(0, Math.ceil(2 * reach))];

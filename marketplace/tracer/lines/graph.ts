@@ -2,11 +2,11 @@ import { crossings, neighboursOf, thin } from "./thin.ts";
 
 /** A stretch of a middle line between two places where lines meet or end. */
 export interface Branch {
-  /** As places in the map of areas (components.ts). */
+  /** Places in the map of areas (components.ts). */
   readonly pixels: readonly number[];
   /** The nodes at its two ends; -1 where it ends by itself. */
   readonly ends: [number, number];
-  /** It has no ends. */
+  /** The branch has no ends. */
   readonly closed: boolean;
 }
 

@@ -115,7 +115,7 @@ function linked(
   for (const pair of pairs) {
     const { one, other, over, areas, way } = pair;
     const [a, b] = [keyOf(one.stroke, one.side), keyOf(other.stroke, other.side)];
-    // Of several corners at one place none is one for sure: lines that end at a node of a graph.
+    // Where several corners are possible at one place, none is taken: lines that end at a node of a graph have several.
     if (next.has(a) || next.has(b) || isShared(pair) || gaps?.join(one.stroke, other.stroke, areas) === false) continue;
     next.set(a, { stroke: other.stroke, side: other.side, bends: way.bends, over });
     next.set(b, { stroke: one.stroke, side: one.side, bends: way.bends, over });
@@ -153,7 +153,7 @@ function coverOf(
       }
     }
   }
-  // What the end comes to is what hides it, though a round one lies beside the end, too.
+  // The area ahead of the end hides it, even if a round one lies beside the end, too.
   const ahead = pixel(x + dx * aheadMin, y + dy * aheadMin);
   if (ahead >= 0 && at[ahead] < 0) beside.delete(flat[ahead]);
   const over = new Set<number>();
@@ -187,7 +187,7 @@ function isOf(p: number, { map, planes }: Areas, pixels: Uint8Array): boolean {
 
 const blendMin = 12;
 
-/** Pairs of strokes of which the second lies over the first. */
+/** Pairs of strokes, the second of which lies over the first. */
 function coverings(
   ends: readonly End[],
   next: ReadonlyMap<number, Link>,

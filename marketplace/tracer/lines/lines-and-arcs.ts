@@ -48,7 +48,7 @@ const pointsMin = 12;
 const pointsMax = 700;
 const breaksMax = 72;
 const stretchesMax = 24;
-/** So many longer stretches in a row that follow nothing end the search. */
+/** Longer stretches in a row that neither line nor arc fits, after which the search ends. */
 const failedMax = 4;
 
 /** Costs in numbers to write, and a little for how far the points miss. */

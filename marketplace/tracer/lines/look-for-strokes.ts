@@ -64,7 +64,7 @@ function isClearStroke({ shape, width, cap, closed, points }: FoundStroke): bool
   return cap === "round" || closed || points.length > (isArc ? 4 : longMin) * width;
 }
 
-/** Longer than so many widths. */
+/** Length of a clear stroke, in widths. */
 const longMin = 15;
 
 /** Lines of 6 px, by how exactly widths are measured. */

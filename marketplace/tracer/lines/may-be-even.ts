@@ -2,8 +2,8 @@ import { lengthOf } from "../curves/length.ts";
 import type { AreaMap } from "../regions/components.ts";
 
 /**
- * Whether an area may be strokes of even width no wider than `widest`, by how wide it is, along rows and columns, at some
- * hundred of its pixels: what has no one or two widths for most of them, or is much wider somewhere, is none.
+ * Whether an area may be strokes of even width no wider than `widest`. Measures its width along rows and columns at some
+ * hundred of its pixels: an area without one or two widths at most of them, or much wider somewhere, is none.
  */
 export function mayBeEven(places: Int32Array, { areas, stride }: AreaMap, widest: number): boolean {
   const area = areas[places[0]];

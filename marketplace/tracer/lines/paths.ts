@@ -85,7 +85,7 @@ function hasStub({ branches, nodes, width }: Graph, stride: number): boolean {
 /** How far from a node only one stroke is measured. */
 const clearOf = (width: number) => width + 1.5;
 
-/** Whether a long branch is of no one width, by a few of its places. */
+/** Whether a long branch has no single width, by a few of its places. */
 function isClearlyUneven(branch: Branch, expected: number, picture: Measured): boolean {
   if (branch.pixels.length < longMin) return false;
   const samples = sampleBranch(branch, picture, expected, Math.floor(branch.pixels.length / fewSamples));
@@ -163,7 +163,7 @@ function meet(node: Place, arrivals: readonly Arrival[], width: number, goesOn: 
   return at && lengthOf(at.x - node.x, at.y - node.y) < 1.5 * width + 2 ? at : node;
 }
 
-/** The corner of an upright frame among ends of which none goes on straight. */
+/** The corner of an upright frame, among ends none of which goes on straight. */
 function squareCorner(left: readonly Arrival[]): [Arrival, Arrival] | null {
   const level = left.find(({ line }) => line && Math.abs(line.dy) < 0.03);
   const plumb = left.find(({ line }) => line && Math.abs(line.dx) < 0.03);

@@ -190,9 +190,9 @@ function coverage(q: number, picture: Measured, span: number): number {
 }
 
 /**
- * How much of a pixel at the edge of the area its ink covers; null where there is no edge, or no telling, since something
- * third is near. Of what lies around it, the ground is what differs most from the ink: along an edge that is nearly level
- * there are only blends.
+ * How much of a pixel at the edge of the area its ink covers; null where there is no edge, or where a third area is too
+ * near to tell. Among the pixels around it, the one that differs most from the ink is taken for the ground: along an edge
+ * that is nearly level there are only blends.
  */
 export function shareOf(q: number, picture: Measured): number | null {
   const { areas, area, stride, isNarrow, ink } = picture;

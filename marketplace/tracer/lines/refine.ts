@@ -60,7 +60,7 @@ export interface Work {
   failures: number;
 }
 
-/** Every so many rounds the nearest place is looked for everywhere, between these about where it was. */
+/** Every fourth round the nearest place is searched everywhere, in the rounds between only about its last place. */
 const searchEvery = 4;
 /** Steps that change nothing to be seen, px. */
 const stepMin = 0.01;
@@ -262,7 +262,7 @@ class Nearest {
     }
   }
 
-  /** Adds what the pixel says to what is known of its stroke. */
+  /** Adds the pixel's measurement to the system of its stroke. */
   ask(systems: readonly System[]): void {
     const { share, weight } = this.edge;
     if (this.stroke < 0 || Math.abs(this.distance) > farMax) return;

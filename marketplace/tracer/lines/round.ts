@@ -63,7 +63,7 @@ function farthest(points: readonly Place[], miss: (point: Place) => number, enou
   return most;
 }
 
-/** The circle of which points make an arc; null where they do not. */
+/** The circle through points that make an arc; null where they do not. */
 export function arcThrough(points: readonly Place[], missMax: number): Circle | null {
   const circle = circleThrough(points);
   if (!circle || points.length < 6 || circle.r > radiusMax) return null;

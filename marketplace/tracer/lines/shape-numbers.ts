@@ -16,7 +16,7 @@ export function numbersOf(shape: Shape): number[] {
   return [x, y, ...(open ? points : points.slice(0, -2))];
 }
 
-/** The same shape elsewhere. */
+/** The shape with other numbers. */
 export function withNumbers(shape: Shape, numbers: readonly number[]): Shape {
   const [a, b, c, d] = numbers;
   if (shape.kind === "line") return { ...shape, x1: a, y1: b, x2: c, y2: d };

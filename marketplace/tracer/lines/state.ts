@@ -5,7 +5,7 @@ import { type Candidate, type Sizes, thinAreas } from "./candidates.ts";
 import { type Measures, measureAreas } from "./measure.ts";
 import type { Work } from "./refine.ts";
 
-/** What is left of the picture, and what was lifted off so far; made of the picture's size once something is. */
+/** The rest of the picture, and the strokes lifted off so far; both get the picture's size with the first stroke. */
 export class State {
   areas: Areas;
   pixels: Uint8Array;
@@ -13,7 +13,7 @@ export class State {
   readonly deadlineMs: number;
   /** Areas that are no strokes: their first place, their size and how wide a stroke was wanted. */
   readonly failed = new Set<string>();
-  /** The same of those that are strokes, but wider ones than were wanted. */
+  /** Areas that are strokes, but wider than was wanted: their first place and their size. */
   readonly wide = new Set<string>();
   readonly work: Work = { left: workMax, failures: 0 };
   /** 1 for areas that are pieces of a line with thick parts. */
@@ -30,7 +30,7 @@ export class State {
     this.pixels = pixels;
   }
 
-  /** Of the areas as they are. */
+  /** Measures of the areas as they are now. */
   get measured(): Measures {
     this.measures ??= measureAreas(this.areas.map);
     return this.measures;

@@ -161,7 +161,7 @@ function lookBeyond(at: Place, { dx, dy }: StraightLine, width: number, { areas,
   return { ground, reach, abuts };
 }
 
-/** Whether two areas are one, or of one paint, such as what a line encloses and what lies around it. */
+/** Whether two areas are one area, or have one paint, such as the inside of a line's loop and the ground around it. */
 function areOneGround(one: number, other: number, paints: Int32Array): boolean {
   return one === other || (one >= 0 && other >= 0 && paints[one] >= 0 && paints[one] === paints[other]);
 }

@@ -103,7 +103,7 @@ function roundHole(from: number, around: number, areas: Int32Array, stride: numb
 
 /** A chart's open marker, and the rings of an icon, have no more within, px. */
 const holeMax = 260;
-/** Of the box around it. */
+/** Share of its box that a round part fills. */
 const roundMin = 0.66;
 
 /** What is left of an area without its thick parts, in pieces. */

@@ -46,7 +46,7 @@ class Layer {
     return true;
   }
 
-  /** The edge after so many have gone: what is left of it, and what lay behind. */
+  /** The next edge, after `lost` pixels have gone: the rest of this one, and the pixels behind the lost ones. */
   private advance(lost: number): void {
     const { on, stride, edge, next, gone } = this;
     let count = 0;

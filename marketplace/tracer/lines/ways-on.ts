@@ -7,7 +7,7 @@ import type { FoundStroke } from "./strokes-of.ts";
 export interface WayOn {
   readonly places: readonly Place[];
   readonly length: number;
-  /** It bends: only a marker on a polyline's corner hides such a one. */
+  /** The way turns a corner: only a marker on a polyline's corner hides such a way. */
   readonly bends: boolean;
 }
 
@@ -37,7 +37,7 @@ function straightOn({ stroke, line: one }: Outgoing, { stroke: next, line: other
   return { places: between(one, other), length: gap, bends: false };
 }
 
-/** Whether two straight lines are no one line together: they meet at a slight angle. */
+/** Whether two straight lines meet at a slight angle, so that they are not one line. */
 function isKink(one: FoundStroke, other: FoundStroke): boolean {
   if (one.shape.kind !== "line" || other.shape.kind !== "line") return false;
   const points = [...one.points, ...other.points];
@@ -45,7 +45,7 @@ function isKink(one: FoundStroke, other: FoundStroke): boolean {
   return !areNear(points, missMax, (point) => distanceTo(line, point));
 }
 
-/** On the circle of which both strokes are arcs. */
+/** The way on along a circle, when both strokes are arcs of it. */
 function roundOn({ stroke: one, line }: Outgoing, { stroke: other, line: end }: Outgoing): WayOn | null {
   if (!isArc(one) || !isArc(other) || lengthOf(end.x - line.x, end.y - line.y) > gapMax) return null;
   const points = one === other ? one.points : [...one.points, ...other.points];
@@ -84,7 +84,7 @@ function cornerOn({ stroke, line: one }: Outgoing, { line: other }: Outgoing): W
 
 /** How far beside both lines their middle may lie where they hardly turn, px. */
 const slightMax = 1;
-/** Of the way round a corner: px, and widths of the stroke besides. */
+/** The longest way round a corner: px, plus as many widths of the stroke. */
 const cornerMax = 6;
 
 const apart = 0.7;

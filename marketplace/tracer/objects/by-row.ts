@@ -19,7 +19,7 @@ export class ByRow<T> {
     if (at >= 0) things.splice(at, 1);
   }
 
-  /** Those of the rows from one to another, row by row, each in the order in which they were added; may be taken out. */
+  /** The things in the rows from `from` to `to`, row by row, in the order in which they were added; the caller may remove things meanwhile. */
   *between(on: number, from: number, to: number): Generator<T[]> {
     const last = Math.min(this.height, Math.floor(to));
     for (let row = Math.max(0, Math.ceil(from)); row <= last; row++) {

@@ -128,7 +128,7 @@ function numbered(
   return partOf;
 }
 
-/** What shows through a part, such as the inside of a letter, is of what that lies on. */
+/** An area that shows through a part, such as the inside of a letter, belongs to the part beneath it. */
 function showThrough(shapes: AreaShapes, partOf: Int32Array, runOf: Int32Array, ground: Uint8Array): void {
   const { inside } = shapes;
   for (let a = 0; a < partOf.length; a++) {
@@ -187,7 +187,7 @@ function joined(
   const { colourOff, isPlain } = coloursOf(map, shapes, partOf, parts);
   const says = readJunctions(map, partOf, parts, standsFor);
   const whole = width * height - pixels[0];
-  // Of a picture without any ground nothing would be left but itself.
+  // A picture without any ground would be joined to a single part.
   const left = { least: apart.includes(1) ? 0 : partsLeftMin, most: partsLeftMax };
   return joinParts({ count: parts, sizes: pixels, outlines, borders, says, colourOff, isPlain, whole }, costMax, left);
 }

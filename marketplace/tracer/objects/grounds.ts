@@ -37,7 +37,7 @@ export function groundsOf(areas: GroundAreas, shapes: AreaShapes, runOf: Int32Ar
 
 const faceShareMin = 0.55;
 
-/** Areas that show what lies beneath what they lie in, and in which nothing lies, are gaps. */
+/** Marks gaps: areas in which nothing lies and that show what lies beneath the area around them. */
 function markGaps(
   { map, paints, background }: GroundAreas,
   shapes: AreaShapes,

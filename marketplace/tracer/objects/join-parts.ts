@@ -23,10 +23,9 @@ interface Meeting {
 }
 
 /**
- * Joins parts to objects, always the pair that costs least: small to large, what is mostly amid the other, and what the
- * junctions call marks on one surface. What is left, so many of those that touch, are parts of some size that stick out,
- * each by itself. Out: a name per
- * part, that of one of its parts.
+ * Joins parts to objects, always the pair that costs least: a small part to a large one, a part that lies mostly amid
+ * another, and parts that the junctions call marks on one surface. Some of the parts that touch remain (`left` says how
+ * many): parts of some size that stick out. Out: a name per part, that of one of its parts.
  */
 export function joinParts(parts: Parts, costMax: number, left: { least: number; most: number }): Int32Array {
   const names = Int32Array.from({ length: parts.count }, (_, i) => i);

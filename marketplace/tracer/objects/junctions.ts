@@ -42,7 +42,7 @@ export function readJunctions(
 }
 
 const radiusShare = 0.016;
-/** The same three meet at few places; a picture in which they meet at many is noise. */
+/** Three parts of a drawing meet at few places; a picture in which they meet at many is noise. */
 const placesMax = 8;
 
 function tripleOf(three: readonly number[], parts: number): number {

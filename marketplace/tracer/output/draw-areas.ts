@@ -102,11 +102,11 @@ const smallMax = 512 * 512;
 /** How far an area of a cutout goes on beneath its neighbour, px. */
 const hair = 1.25;
 
-/** In a drawing of lines and at most so many areas, each of at least so many pixels is an element of its own. */
+/** With at least this many strokes and at most `ownCountMax` areas, an area of at least `ownSizeMin` pixels is an element of its own. */
 const ownStrokesMin = 3;
 const ownCountMax = 150;
 const ownSizeMin = 600;
-/** The same of markers and arrows' heads. */
+/** The least size of markers and arrows' heads that are elements of their own. */
 const signSizeMin = 24;
 
 /** Whether a shape is one of few straight lines. */

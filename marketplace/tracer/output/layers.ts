@@ -9,7 +9,7 @@ export interface Layering {
   readonly rank: Int32Array;
   readonly layer: Int32Array;
   readonly names: readonly string[];
-  /** 1 for layers of which strokes on them are no part: what other things stand on. */
+  /** 1 for layers that other things stand on: strokes on them are no part of them. */
   readonly grounds: Uint8Array;
 }
 
@@ -38,7 +38,7 @@ export function depthLayers(chain: Contours, count: number, paints: Int32Array, 
   const layer = Int32Array.from(chain.depth, (depth, a) => {
     if (!runOf) return layerAt[depth];
     if (runOf[a] >= 0) return layerOfRun[runOf[a]];
-    // What shows through a letter is drawn with what the letter lies on.
+    // An area that shows through a letter is drawn with the ground that the letter lies on.
     const letter = inside(a);
     const ground = letter >= 0 && runOf[letter] >= 0 ? inside(letter) : -1;
     return ground >= 0 && paints[a] >= 0 && paints[a] === paints[ground] ? layerAt[depth - 2] : layerAt[depth];
@@ -47,8 +47,8 @@ export function depthLayers(chain: Contours, count: number, paints: Int32Array, 
 }
 
 /**
- * Groups by object (find-objects.ts): the background and what is transparent first, then objects, those that reach round
- * others before them, so that what lies under an object is whole; objects under 0.05 % of the picture share one group.
+ * Groups by object (find-objects.ts): the background and transparent areas first, then objects; objects that reach round
+ * others come before them, so that an object's ground is whole; objects under 0.05 % of the picture share one group.
  */
 export function objectLayers({ count, width, height, sizes }: AreaMap, chain: Contours, objects: Objects): Layering {
   const { objectOf, isText, isGround } = objects;
@@ -99,7 +99,7 @@ function inOrder(
   return { order, rank, layer, names, grounds };
 }
 
-/** What the result lists per group: its id, what it is, and its distinct colours, gradients as their stops. */
+/** The result's list of groups: the id of each, its name, and its distinct colours, gradients as their stops. */
 export function describeLayers(drawing: Drawing): { id: string; name: string; fill: string[] }[] {
   return drawing.groups.map(({ id, elements }) => ({
     id: id ?? "all",

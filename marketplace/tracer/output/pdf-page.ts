@@ -158,7 +158,7 @@ function latin1Bytes(text: string): Uint8Array {
   return bytes;
 }
 
-/** In pieces: a function takes only so many arguments. */
+/** In pieces: a function takes a limited number of arguments. */
 function latin1Text(bytes: Uint8Array): string {
   let text = "";
   for (let at = 0; at < bytes.length; at += 8192) text += String.fromCharCode(...bytes.subarray(at, at + 8192));

@@ -14,8 +14,8 @@ import { depthLayers, objectLayers } from "./layers.ts";
 import { namedGroups } from "./name-groups.ts";
 
 /**
- * The picture as polygons on its own grid: every cell exact, unless fewer colours than it has were asked for. Null where so
- * many are sure to be over the byte budget.
+ * The picture as polygons on its own grid: every cell exact, unless fewer colours than it has were asked for. Null where
+ * its polygons are sure to exceed the byte budget.
  */
 export function drawPixels(
   image: Raster,
@@ -66,7 +66,7 @@ export function drawPixels(
   };
 }
 
-/** Of the least that is written for an area: its place, and three sides. */
+/** The least that an area takes to write: its place, and three sides. */
 const areaBytesMin = 8;
 
 interface PixelDrawing {

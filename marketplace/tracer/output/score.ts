@@ -145,7 +145,7 @@ function ssim(a: Rows, b: Rows, width: number, height: number): { mean: number; 
   return blocks.result();
 }
 
-/** Of a row of each picture, a² + b² and ab. */
+/** Fills in a² + b² and ab of a row of each picture. */
 function multiply([a, b, squares, product]: Float64Array[]): void {
   for (let x = 0; x < a.length; x++) {
     squares[x] = a[x] * a[x] + b[x] * b[x];

@@ -15,7 +15,7 @@ export function seenThrough(
   return Uint8Array.from(paints, (paint, area) => {
     if (paint < 0) return 0;
     let hole = chain.container[area];
-    // What an area lies in may be open there down to what that lies in.
+    // The area around may itself be open there, down to the area around that.
     for (let up = 0; up < 2 && hole >= 0; up++) {
       const owner = chain.all[hole].area;
       if (!cut.has(chain.all[hole])) return paints[owner] === paint && rank[owner] < rank[area] ? 1 : 0;

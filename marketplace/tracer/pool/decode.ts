@@ -18,7 +18,7 @@ export async function decodeImage(bytes: Uint8Array, pixelsMax = imagePixelsMax)
   if (width > imageSideMax || height > imageSideMax) throw refused(`is over ${imageSideMax} pixels on a side`);
   if (width * height > pixelsMax) throw refused(`is over ${pixelsMax / 1e6} megapixel${pixelsMax === 1e6 ? "" : "s"}`);
   const { data, info } = await read(bytes, (image) =>
-    // Of 16 bits with a profile the pipeline's own space would be P3, whose numbers are no sRGB.
+    // For 16 bits with a profile the pipeline's own space would be P3, whose numbers are not sRGB.
     (depth === "ushort" ? image.pipelineColourspace("srgb") : image)
       .autoOrient()
       .toColourspace("srgb")

@@ -15,7 +15,7 @@ export interface VectorizeJob {
   readonly bytes: Uint8Array;
   readonly options: TraceOptions;
   readonly files: readonly VectorFile[];
-  /** Of the picture; `imagePixelsMax` when left out. */
+  /** Most pixels that the picture may have; `imagePixelsMax` when left out. */
   readonly pixelsMax?: number;
 }
 

@@ -72,7 +72,7 @@ function onGround(root: Markup, background: string | undefined): Markup {
   return { ...root, children: [{ name: "rect", attributes, children: [] }, ...root.children] };
 }
 
-/** The colours most elements have, at most so many. */
+/** The colours that most elements have, at most `most` of them. */
 function commonColours({ groups }: Drawing, most: number | undefined): readonly Colour[] | undefined {
   if (most === undefined) return undefined;
   const uses = new Map<string, number>();

@@ -49,7 +49,7 @@ export class WorkerPool {
     clearTimeout(this.idle);
     const { pool } = this;
     this.pool = undefined;
-    // It waits for good for a process that had died while idle.
+    // The library would wait for good for a process that had died while idle.
     await pool?.terminate(true, endMs).catch(() => {});
   }
 

@@ -10,15 +10,15 @@ export interface Background {
   readonly colour: Colour;
 }
 
-/** What was lifted off a picture whose background is removed: its colours, and 1 for the pixels of what lies on it. */
+/** What was lifted off a picture whose background is removed: its colours, and a map with 1 for the pixels that lie on it. */
 export interface Beneath {
   readonly shades: readonly Sample[];
   readonly on: Uint8Array | null;
 }
 
 /**
- * The colour of most of the picture's border, and the areas at the border that have it, within eight levels. What is to
- * be removed must be of one colour, and what letters close in goes with it, but for what lies `on` something soft.
+ * The colour of most of the picture's border, and the areas at the border within eight levels of it. With `removing`,
+ * the background must be of one colour, and the inside of letters goes with it, unless it lies `on` something soft.
  */
 export function findBackground(
   map: AreaMap,
@@ -32,7 +32,7 @@ export function findBackground(
   for (let a = 1; a < count; a++) if (onBorder[a] > onBorder[main]) main = a;
   if (onBorder[main] < borderShareMin * 2 * (width + height) || opaque[main] === 0) return null;
   if (removing && unevenness(sums, main) > unevenMax) return null;
-  const mean = (a: number, c: number) => sums[a * stride + 6 + c * 3] / sums[a * stride];
+  const mean = (a: number, c: number) => sums[a * stride + coloursAt + c * channelStride] / sums[a * stride];
   const same = new Uint8Array(count);
   for (let a = 0; a < count; a++) {
     if (onBorder[a] === 0) continue;
@@ -62,7 +62,7 @@ function bordersOf({ runs: { begins, rows }, areaOf, height, count }: AreaMap): 
   return found;
 }
 
-/** Those of some areas of which most does not lie on something. */
+/** Clears the areas of `some` that lie mostly on something. */
 function notOn(on: Uint8Array, { flat, sizes }: AreaMap, some: Uint8Array): Uint8Array {
   const lying = new Int32Array(some.length);
   for (let p = 0; p < flat.length; p++) lying[flat[p]] += on[p];

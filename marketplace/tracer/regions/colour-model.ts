@@ -48,7 +48,7 @@ export function moments(
 
 interface Words {
   readonly pixels: Uint8Array;
-  /** The same, a pixel a word. */
+  /** `pixels`, one pixel a word. */
   readonly words: Int32Array;
   readonly width: number;
   readonly runs: Runs;

@@ -13,7 +13,7 @@ export function components(labels: Int32Array, width: number, height: number, la
   return connected(runs, valuesOf(runs, labels), width, labelCount);
 }
 
-/** The same where stretches of one label are known, not always the longest. */
+/** Splits labels whose stretches are known; a stretch need not be the longest. */
 export function componentsOf(runs: Runs, labels: Int32Array, width: number, labelCount: number): AreaMap {
   return joined(runs, valuesOf(runs, labels), width, labelCount);
 }
@@ -24,7 +24,7 @@ export function grouped({ runs, areaOf, width, count }: AreaMap, groups: Int32Ar
   return joined(runs, groupOf, width, count);
 }
 
-/** The map of labels per run, of which neighbours in a row may have the same. */
+/** The map of labels per run; neighbouring runs in a row may have one label. */
 function joined(runs: Runs, labels: Int32Array, width: number, labelCount: number): AreaMap {
   const longest = joinedRuns(runs, labels);
   return connected(longest.runs, longest.values, width, labelCount);
@@ -79,7 +79,7 @@ function mapOf(runs: Runs, parent: Int32Array, labels: Int32Array, labelSizes: I
   return new PixelMap({ ...known, width, height: rows.length - 1 });
 }
 
-/** Of most maps only the runs are looked at: those of pixels are made when they are asked for. */
+/** A map whose arrays of pixels are made when they are asked for: most maps are read by their runs alone. */
 class PixelMap implements AreaMap {
   readonly runs: Runs;
   readonly areaOf: Int32Array;
@@ -115,7 +115,7 @@ class PixelMap implements AreaMap {
     return this.ownAreas;
   }
 
-  /** The area of each pixel, with a border of so many pixels of `outside`. */
+  /** The area of each pixel, with a border of `border` pixels of `outside`. */
   private filled(border: number, outside: number): Int32Array {
     const { areaOf, width, height } = this;
     const { begins, rows } = this.runs;
@@ -146,8 +146,8 @@ function passes(label: number, one: number, other: number, sizes: Int32Array): b
 }
 
 /**
- * The same of an area's diagonal in the map. It is the labels that are asked, as when the areas were joined: an area's
- * own size would decide otherwise, and its outline would leave out what it was joined to.
+ * Whether an area's diagonal passes, by the labels, as when the areas were joined: by its own size an area could pass
+ * differently, and its outline would leave out pixels that it was joined to.
  */
 export function areaPasses({ labelOf, labelSizes }: AreaMap, area: number, one: number, other: number): boolean {
   return one !== other || passes(labelOf[area], labelOf[one], labelOf[other], labelSizes);

@@ -10,9 +10,9 @@ interface Ground {
 }
 
 /**
- * The ground with the counters of letters and like shapes opened: areas of its colour that one ink closes in. Of a shape
- * of many colours, such as a figure, what is inside stays: there it is the white of an eye or of a shirt. So do what a
- * thin outline fills and what is written on a button. Work is bounded by the picture's size.
+ * The ground with the counters of letters and like shapes opened: areas of its colour that one ink closes in. The inside
+ * of a shape of many colours, such as a figure, stays: there it is the white of an eye or of a shirt. The filling of a
+ * thin outline and writing on a button stay, too. Work is bounded by the picture's size.
  */
 export function withCounters(map: AreaMap, sums: Float64Array, opaque: Uint8Array, ground: Ground): Uint8Array {
   const { count, sizes } = map;
@@ -50,7 +50,7 @@ export function withCounters(map: AreaMap, sums: Float64Array, opaque: Uint8Arra
   return opened;
 }
 
-/** The shapes of which most of what they close in is round or three-cornered: not letters themselves, on a button. */
+/** Shapes that are letters: most areas that they close in are round or three-cornered, unlike the letters that a button closes in. */
 function lettersAmong(map: AreaMap, inner: readonly number[], shapeOf: (a: number) => number, ink: Float64Array) {
   const shares = convexShares(map, inner);
   const found = new Map<number, { holes: number; convex: number; size: number }>();

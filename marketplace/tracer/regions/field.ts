@@ -1,8 +1,9 @@
 import type { Radial } from "./radial-fit.ts";
 
 /**
- * Colour that bends any way, as no one gradient does: curves of colour along lines of the picture, from one to the next a
- * straight passage. Each line is a linear gradient, each passage one faded in over another (draw-field.ts).
+ * Colour that bends in any way, which no single gradient does: curves of colour along lines of the picture, with a
+ * straight passage from each to the next. Each line is a linear gradient, each passage one faded in over another
+ * (draw-field.ts).
  */
 export interface Field {
   /** Lines run across the picture, or down it. */

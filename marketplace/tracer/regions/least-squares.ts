@@ -70,7 +70,7 @@ function missed(stops: Float64Array, knots: number, { normal, right, squares }: 
 interface Sums {
   readonly normal: Float64Array;
   readonly right: Float64Array;
-  /** Of the samples' own levels. */
+  /** Squares of the samples' own levels. */
   readonly squares: number;
 }
 

@@ -49,7 +49,7 @@ function clustersOf(samples: readonly Sample[]): Cluster[] {
 
 const clustersMax = 512;
 
-/** Without so many of the lowest bits. */
+/** Joins samples that are equal without their lowest `bits`. */
 function binned(samples: readonly Sample[], bits: number): Cluster[] {
   const found = new Map<number, Cluster>();
   for (const sample of samples) {

@@ -12,7 +12,7 @@ export interface Radial {
   readonly stops: Float64Array;
 }
 
-/** What one more stop costs, in lambdas (merge.ts): its bytes, at what a pixel of outline costs. */
+/** The cost of one more stop, in lambdas (merge.ts): its bytes, at the price of a pixel of outline. */
 const stopWorth = 25;
 /** How many stops, and where the last is, as a share of the way out: beyond it the colour stays. */
 const knotPlaces = [
@@ -21,7 +21,7 @@ const knotPlaces = [
 ];
 const bins = 12;
 
-/** The same for a linear gradient that one plane is not. */
+/** How many stops for a linear gradient that is not a single plane. */
 const straightKnots = [3, 4, 5, 7];
 
 interface Samples {

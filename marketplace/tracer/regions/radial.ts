@@ -6,12 +6,11 @@ import { fitRadial, type Radial, radialError } from "./radial-fit.ts";
 
 /**
  * Step 3c: joins neighbours that are one radial gradient. The planes of the merge cut such a gradient into sectors and
- * rings; a neighbour that passes smoothly into what is there joins where the error of one radial gradient over both, its
- * stops counted in, grows by less than the outline and the fills it saves (on the scale of merge.ts).
- *
- * In: the picture's areas; the labels are changed in place, the moments are not. Out: the radial gradient of each label
- * that has one. How many fits are tried is bounded by the picture's size. With `fadesOnly`
- * only what is see-through is joined, for the sake of its opacity.
+ * rings; a neighbour that passes smoothly into them joins where the error of one radial gradient over both, its stops
+ * counted in, grows by less than the outline and the fills it saves (on the scale of merge.ts). In: the picture's areas;
+ * the labels are changed in place, the moments are not. Out: the radial gradient of each label that has one. The number
+ * of fits tried is bounded by the picture's size. With `fadesOnly` only see-through areas are joined, for the sake of
+ * their opacity.
  */
 export function joinRadials(picture: Segmented, lambda: number, fadesOnly = false): Map<number, Radial> {
   const { labels, runs, sums, clean, width, height } = picture;
@@ -170,7 +169,7 @@ type Borders = ReadonlyMap<number, ReadonlyMap<number, number>>;
 /** Per area, the length of its border with each neighbour that it passes smoothly into. */
 function smoothBorders({ labels, runs, sums, clean, width }: Segmented): Borders {
   const table = new PairTable(sums.length / stride);
-  // Of each pair the two areas, the length of their border and how unlike the pixels across it are.
+  // Four numbers per pair: the two areas, the length of their border and how unlike the pixels across it are.
   const pairs: number[] = [];
   // Pixels of one area, beside as many of another a step on.
   const touch = (from: number, to: number, step: number) => {

@@ -8,7 +8,7 @@ export function find(parent: Int32Array, p: number): number {
   return at;
 }
 
-/** So many members, each a set of its own. */
+/** `count` members, each a set of its own. */
 export function eachAlone(count: number): Int32Array<ArrayBuffer> {
   const parent = new Int32Array(count);
   for (let p = 0; p < count; p++) parent[p] = p;

@@ -24,7 +24,7 @@ export interface Fade {
 /**
  * The plainest rounded box that gives the shadow, its inner sides on whole pixels; null where the shadow is of another
  * shape. Its size is found by pattern search (Hooke & Jeeves 1961), coarse and then fine, the fade is a least-squares
- * linear spline. Work is bounded: so many samples, steps and rounds.
+ * linear spline. Work is bounded by a number of samples, steps and rounds.
  */
 export function fitBox(shadow: Shadow): BoxFit | null {
   const few = sample(shadow, 120);
@@ -49,7 +49,7 @@ interface Samples {
   readonly x: Float64Array;
   readonly y: Float64Array;
   readonly alpha: Float64Array;
-  /** Of the opacities, together. */
+  /** Sum of the opacities' squares. */
   readonly squares: number;
 }
 
@@ -160,7 +160,7 @@ const boxMoves = [
   [0, -1, 1],
   [1, -1, 1],
 ] as const;
-/** The same for a line, whose sides are one. */
+/** How a line may change, whose near and far side are one. */
 const lineMoves = [
   [1, 1, 0],
   [0, 0, 1],
@@ -220,7 +220,7 @@ function aligned(box: Box): Box {
 
 /** Most a fade may miss the samples by, root mean square, levels. */
 const offMax = 2.5;
-/** What is good enough to look no further, and what is too far off to better. */
+/** An error good enough to look no further, and one too large to better. */
 const offGood = 1.2;
 const offFar = 4;
 /** What a stop must at least take off that, levels. */

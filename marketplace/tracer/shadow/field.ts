@@ -17,9 +17,9 @@ export interface Shadow {
 }
 
 /**
- * The shadow as a field of opacity: as seen where it is bare, carried on in straight lines under the edges of what lies
- * on it, filled in smoothly beyond. Null where much of what lies on it is itself to be seen through: then what is whose
- * cannot be told; and where it does not fade: then it is a see-through shape.
+ * The shadow as a field of opacity: as seen where it is bare, carried on in straight lines under the edges of the
+ * things on it, filled in smoothly beyond. Null where much of those things is itself see-through, so that their colour
+ * cannot be told from the shadow's; and where it does not fade: then it is a see-through shape.
  */
 export function describeShadow(
   { colour, members }: Fades,

@@ -38,7 +38,7 @@ function named(group: Group, kind: string, others: readonly Group[]): Group {
   return { ...group, id: before === 0 ? kind : `${kind}-${before + 1}` };
 }
 
-/** The parts of one colour together, so many at most: those of the most pixels. */
+/** The parts of each colour together: at most `layersMax` colours, those of the largest parts. */
 function layersOf(parts: readonly SoftPart[]): SoftPart[][] {
   const layers: SoftPart[][] = [];
   for (const part of parts.toSorted((a, b) => b.pixels.length - a.pixels.length)) {
@@ -77,8 +77,8 @@ function describeLayer(
 }
 
 /**
- * Leaves the ground where a layer is bare and seen through, and beneath the edges of what lies on it. Where it is opaque it
- * stays, so that what lies in it and has the ground's colour is told from that.
+ * Leaves the ground where a layer is bare and seen through, and beneath the edges of the things on it. Where the layer is
+ * opaque it stays, so that things in it that have the ground's colour are told from the ground.
  */
 function takeOff(
   { above, on, pixels, width }: { above: Uint8Array; on: Uint8Array; pixels: Uint8Array; width: number },

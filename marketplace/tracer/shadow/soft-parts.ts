@@ -7,7 +7,7 @@ export interface SoftPart {
   readonly pixels: readonly number[];
   /** Opacity of each of the pixels, 0..255. */
   readonly alpha: readonly number[];
-  /** It is opaque where it is most of all. */
+  /** The part is opaque where it is strongest. */
   readonly solid: boolean;
 }
 

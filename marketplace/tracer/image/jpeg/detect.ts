@@ -48,7 +48,7 @@ const shareMin = 0.18;
 const proofMin = 6.5;
 /** How many may lie between nothing and the first step, to those on that: what repeats in a drawing lies on some step, too. */
 const betweenMax = 0.35;
-/** Every so many blocks are looked at first, and how well their frequencies must lie on the steps of some table. */
+/** One block in this many is looked at first, and `glanceProofMin` is how well their frequencies must lie on the steps of some table. */
 const glanceEvery = 5;
 const glanceProofMin = 2;
 /** How well those of colour must, for it to have been kept at its size. */

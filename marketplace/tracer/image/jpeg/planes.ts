@@ -41,9 +41,9 @@ export interface Unit {
   readonly y: number;
   /** Its first sample. */
   readonly first: number;
-  /** It is lettering or texture: much of it is edge. */
+  /** The unit is lettering or texture: much of it is edge. */
   readonly dense: boolean;
-  /** Its colour varies, not its luma alone. */
+  /** The unit's colour varies, not its luma alone. */
   readonly coloured: boolean;
 }
 

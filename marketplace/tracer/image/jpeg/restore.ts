@@ -62,7 +62,7 @@ function climb({ ahead, across, down }: Channel, first: number, { unit, stride }
   }
 }
 
-/** The same for three channels, which vary together. */
+/** Climbs in three channels, which vary together. */
 function climbColours([one, two, three]: readonly Channel[], first: number, { unit, stride }: Planes): void {
   const { ahead: a, across: ax, down: ay } = one;
   const { ahead: b, across: bx, down: by } = two;
