@@ -85,7 +85,7 @@ export interface Config {
   readonly http: HttpLimits;
   /** How long it answers requests after it was told to stop. */
   readonly drainMs: number;
-  /** Whom people write to about a weakness. */
+  /** The address to which people write about a weakness. */
   readonly securityContact: string | undefined;
   /** How long /settle waits for the chain before it answers `settlement_pending`. */
   readonly settleTimeoutMs: number;

@@ -27,8 +27,8 @@ import {
 type Needs = TransactionsNeeds & StatsNeeds & { readonly config: Served; readonly reads: Reads };
 
 /**
- * The public record. Not cached: who settled a payment may look for it at once, by any filter; only totals and the list of all may
- * be a moment old.
+ * The public record. Not cached: a caller that settled a payment may look for it at once, by any filter; only totals and the list
+ * of all may be a moment old.
  */
 export function recordEndpoints(context: Needs): Endpoint[] {
   return [statsEndpoint(context), transactionsEndpoint(context), paymentEndpoint(context), authorizedEndpoint(context)];

@@ -104,7 +104,7 @@ export interface Config extends StoreConfig {
   readonly metricsToken: Secret | undefined;
   /** How long it answers requests after it was told to stop. */
   readonly drainMs: number;
-  /** Whom people write to about a weakness. */
+  /** The address to which people write about a weakness. */
   readonly securityContact: string | undefined;
   readonly logLevel: string;
   /** A replica of the database; undefined: there is none. */

@@ -4,7 +4,7 @@ import { ApiError } from "./errors.ts";
 
 const dayMs = 86_400_000;
 
-/** Whom people write to about a weakness: a mailto: or https: URL, by the operator. */
+/** The operator's address to which people write about a weakness: a mailto: or https: URL. */
 export function readSecurityContact(env: EnvReader): string | undefined {
   const contact = env.optional("SECURITY_CONTACT");
   if (contact === undefined || /^(mailto:[^\s@]+@[^\s@]+|https:\/\/\S+)$/.test(contact)) return contact;

@@ -76,7 +76,7 @@ async function oldestRecords(
   return rows;
 }
 
-/** Named by what is in it: who puts it again, after a crash or a lost answer, changes nothing. */
+/** Named by its content: putting it again, after a crash or a lost answer, changes nothing. */
 async function putObject(
   { bucket }: ArchiverNeeds,
   { network, day }: Lease,

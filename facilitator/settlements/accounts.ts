@@ -52,7 +52,7 @@ export async function accountRecord(
   };
 }
 
-/** Whom an account paid most often, or who paid it most often; ten at most. An account that paid thousands is not sorted: any ten. */
+/** The accounts that an account paid most often, or that paid it most often; ten at most. An account that paid thousands is not sorted: any ten. */
 export async function counterparties(
   db: Queryable,
   { env, account, side }: { env: Environment; account: string; side: "payees" | "payers" },

@@ -13,7 +13,7 @@ interface PayeeTableProps {
   readonly to: (path: string) => string;
 }
 
-/** Who is paid, for what, how often and by how many. */
+/** Payees: their resources, how often they were paid and by how many payers. */
 export function PayeeTable({ label, payees, to }: PayeeTableProps) {
   return (
     <Table

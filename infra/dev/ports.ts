@@ -4,7 +4,7 @@ import { createServer } from "node:net";
 import { promisify } from "node:util";
 import type { Port } from "./settings.ts";
 
-/** Throws, naming each port that is taken, who holds it and how to choose another. */
+/** Throws, naming each port that is taken, the process that holds it and how to choose another. */
 export async function requireFreePorts(ports: readonly Port[]): Promise<void> {
   const complaints = await Promise.all(ports.map(complaintAbout));
   const lines = complaints.filter((line) => line !== undefined);

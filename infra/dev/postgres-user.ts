@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { dirname, join, sep } from "node:path";
 import { promisify } from "node:util";
 
-/** Whom PostgreSQL runs as where we are root: it refuses to run as root itself. */
+/** The user that PostgreSQL runs as where we are root: it refuses to run as root itself. */
 export interface User {
   readonly name: string;
   readonly uid: number;

@@ -83,7 +83,7 @@ export function isMailAddress(address: string): boolean {
 
 /**
  * The mailbox that an address delivers to, as far as the address shows it: a tag after a plus only sorts, and Google's
- * mail ignores dots. For limits only: who is signed in is decided by the whole address.
+ * mail ignores dots. For limits only: signing in goes by the whole address.
  */
 export function mailboxOf(address: string): string {
   const [local = "", domain = ""] = address.toLowerCase().split("@");

@@ -129,7 +129,7 @@ async function findKeys(
   return rows;
 }
 
-/** The log is kept for good, so no e-mail address goes into it; whose it is, the account that is concerned says. */
+/** The log is kept for good, so no e-mail address goes into it; the account that is concerned says whose it is. */
 function subjectOf(sought: readonly Sought[]): string {
   return sought[0]!.kind === "email" ? "an e-mail address" : sought[0]!.text;
 }

@@ -3,7 +3,7 @@ import type { Queryable } from "../../shared/postgres.ts";
 import type { AccountId } from "../ids.ts";
 import type { Wallet } from "../wallet.ts";
 
-/** What every visitor may know of a creator: whose agents are listed, and where payments for them go. */
+/** The public facts about a creator whose agents are listed, and the wallets that are paid for them. */
 export interface CreatorProfile {
   readonly handle: string;
   readonly since: Date;
@@ -27,8 +27,8 @@ export interface PayoutWallet extends Wallet {
 }
 
 /**
- * The creator of this handle, or of this former one. 404 for an account that has no listed agent or is not open, like
- * for none at all: who only buys is not shown.
+ * The creator of this handle, or of this former one. 404 for an account that has no listed agent or is not open, as for
+ * an unknown one: an account that only buys is not shown.
  */
 export async function findCreator(db: Queryable, handle: string): Promise<CreatorProfile> {
   const asked = handle.toLowerCase();

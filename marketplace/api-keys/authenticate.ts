@@ -51,7 +51,7 @@ export const activeKeys = `
   join accounts a on a.id = k.account_id
   where k.revoked_at is null and a.state = 'open'`;
 
-/** Notes that a key is in use, and by whom roughly; at most once a minute, so it says "about then". */
+/** Notes that a key is in use, and roughly by which program and from where; at most once a minute, so it says "about then". */
 export async function noteUse(db: Queryable, id: KeyId, { from, by }: SeenClient): Promise<void> {
   await db.query(
     `update api_keys set last_used_at = now(), last_used_from = $2, last_used_by = $3

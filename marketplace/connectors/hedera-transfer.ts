@@ -19,7 +19,7 @@ const settings = z
   .strictObject({
     network: networkSetting,
     asset: assetSetting,
-    /** Templates: who receives, and how many base units (tinybars of HBAR). */
+    /** Templates: the receiver, and how many base units (tinybars of HBAR). */
     to: z.string().min(1).max(200),
     amount: z.string().min(1).max(200),
     per_run_max: unitsSetting,
@@ -82,7 +82,7 @@ const guide: Guide = {
   }),
 };
 
-/** HBAR or a token out of the creator's allowance, to whom and how much the templates say, within the creator's caps. */
+/** Sends HBAR or a token out of the creator's allowance, to the receiver and in the amount that the templates give, within the creator's caps. */
 export const hederaTransfer: Connector<Settings> = {
   id: "hedera-transfer",
   guide,

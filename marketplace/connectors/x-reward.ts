@@ -21,7 +21,7 @@ const settings = z
     ...postSettings,
     network: networkSetting,
     asset: assetSetting,
-    /** Template: who receives. */
+    /** Template: the receiver. */
     wallet: z.string().min(1).max(200).default("{{wallet}}"),
     /** Base units for each post, in a day, and ever. */
     amount: unitsSetting,

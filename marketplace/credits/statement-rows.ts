@@ -75,7 +75,7 @@ export const selected = `
   and ($7::text is null or (kind in ('hold', 'release') and exists (
     select from runs r where r.id = run_id and r.account_id = $1 and r.key_id = $7)))`;
 
-/** SQL for the agent for whose models credits are set aside. */
+/** SQL: the agent for whose models a posting sets credits aside. */
 export function agentOfModels(posting: string): string {
   return `substr(case when ${posting}.from_purse like 'models:%' then ${posting}.from_purse
     when ${posting}.to_purse like 'models:%' then ${posting}.to_purse end, 8)`;

@@ -16,8 +16,9 @@ import {
 export const statementQuery = z.object({ ...pageQuery(/^\d{1,18}$/), ...statementFilters });
 
 /**
- * The account's own postings, newest first: what came into and went out of its spendable and its earned credits. Whose
- * the other ledger account was is not told, nor the run of another account; the agent is, as long as its run is remembered.
+ * The account's own postings, newest first: credits that came into and went out of its spendable and its earned credits.
+ * Neither the owner of the other ledger account is told, nor another account's run; the agent is, as long as its run is
+ * remembered.
  */
 export async function readStatement(
   db: Queryable,

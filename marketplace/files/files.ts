@@ -82,7 +82,7 @@ export class Files {
     return stored;
   }
 
-  /** A file of ours, whole, be it hidden: for who has made it. Throws ApiError as `open` does. */
+  /** A file of ours, whole, even a hidden one: for the account that made it. Throws ApiError as `open` does. */
   async read(name: string): Promise<Buffer> {
     const { stream } = await this.open(name);
     const chunks: Buffer[] = [];

@@ -12,11 +12,11 @@ export interface Claim {
   readonly covered: boolean;
   /** The buyer who is asked to pay for the run; undefined where it is free. */
   readonly buyer?: ModelBuyer | undefined;
-  /** What the buyer is about to pay in credits: who cannot, claims nothing, and so keeps no other buyer waiting. */
+  /** The price that the buyer is about to pay in credits: a buyer who cannot pay it claims nothing, and so keeps no other buyer waiting. */
   readonly payment?: CreditPayment | undefined;
 }
 
-/** The price of a run and whose credits pay for it. A key may spend so much in a day (UTC). */
+/** The price of a run, and the account and key that pay it in credits. A key may spend so much in a day (UTC). */
 export interface CreditPayment {
   readonly accountId: AccountId;
   readonly key?: { readonly id: KeyId; readonly maxCreditsPerDay?: Credits | undefined } | undefined;

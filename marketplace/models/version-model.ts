@@ -14,7 +14,7 @@ export interface VersionModel {
   requireShort(input: Input): void;
 }
 
-/** What calls a model of the platform's, if `model` says so: one version of an agent, whose owner bears the cost. */
+/** The caller of a model of the platform's, if `model` says so: one version of an agent, whose owner bears the cost. */
 export interface ModelUser {
   readonly id: AgentId;
   readonly version: number;

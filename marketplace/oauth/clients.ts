@@ -29,7 +29,7 @@ export const clientMetadata = z.object({
 /**
  * Remembers a client that registers itself (RFC 7591), for a month; one that a person allowed something, for longer. It gets no
  * secret: programs on people's machines keep none. An address can register `registrationsAnHour`, and of those that no person
- * allowed anything the newest `unallowedMax` are kept: who registers many loses mostly their own.
+ * allowed anything the newest `unallowedMax` are kept: a caller that registers many loses mostly its own.
  */
 export async function registerClient(
   db: Queryable,
@@ -64,8 +64,8 @@ export async function forgetOldest(db: Queryable, most: number): Promise<void> {
 }
 
 /**
- * The client with that id: one that registered, or the one that the document at the address describes which the id is. Of the
- * latter nothing is kept. `from`: who asks, whose share of requests to elsewhere it is.
+ * The client with that id: one that registered, or one that is described by the document at the address which is its id. A
+ * described client is not kept. `from`: the caller's address, to whose share the request for the document counts.
  */
 export async function findClient({ db, outbound }: ClientNeeds, id: string, from: string): Promise<OAuthClient> {
   if (!/^[\x21-\x7e]{1,500}$/.test(id)) throw unknownClient();

@@ -31,7 +31,7 @@ export interface PaymentId {
   readonly digest: Buffer;
   /** Network and account of the payer, as the payment says itself; undefined when it does not take from one account. */
   readonly payer?: string | undefined;
-  /** Whom it pays how many base units, as it says itself; undefined when it does not pay one wallet in this asset. */
+  /** The wallet it pays and how many base units, by its own word; undefined when it does not pay one wallet in this asset. */
   readonly pays?: Paid | undefined;
   /** The account that pays the network fee, on Hedera. */
   readonly feePayer?: string;

@@ -188,7 +188,10 @@ function paysForModel({ config }: RunNeeds, { priceCredits, model }: Runnable): 
   return priceCredits - platformFee(priceCredits, config.platformFeeBasisPoints) >= (model?.cost ?? 0n);
 }
 
-/** Whom a run that fails at its creator's cost counts against: of visitors each one, or one of them could use up the tries of all. */
+/**
+ * The buyer that a run at its creator's cost counts against when it fails: each visitor by itself, or one visitor could use up the
+ * tries of all.
+ */
 function modelBuyerOf({ accountId, visitor }: Buyer): ModelBuyer {
   return { id: visitor === undefined ? accountId : clientOf(visitor) };
 }

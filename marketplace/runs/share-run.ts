@@ -43,7 +43,7 @@ export async function revokeShare(db: Queryable, accountId: AccountId, id: strin
   await db.query("delete from run_shares where run_id = $1 and account_id = $2", own);
 }
 
-/** A run as a visitor who has its link sees it. Who ran it, by what key and when it was shared is not told. */
+/** A run as a visitor who has its link sees it. Not told are the account, the key and the time of sharing. */
 export interface SharedRun {
   readonly run_id: RunId;
   readonly agent: string;

@@ -135,7 +135,7 @@ const walletSessions = {
         const email = placeholderOf(ctx.body);
         const find = async () => (await internalAdapter.findUserByEmail(email))?.user;
         const make = () => internalAdapter.createUser(walletUser(email, ctx.body), { method: "wallet" });
-        // Of two first sign-ins at once, one finds the user that the other made.
+        // When two first sign-ins come at once, one finds the user that the other made.
         const user = (await find()) ?? (await make().catch(find));
         if (!user) throw new Error("the user of a wallet could not be made");
         const session = await internalAdapter.createSession(user.id);

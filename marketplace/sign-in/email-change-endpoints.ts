@@ -12,7 +12,7 @@ import { admitFrom, type EnterNeeds, emailRequest } from "./enter.ts";
 import { freshMinutes } from "./fresh-session.ts";
 import { linkSentShape } from "./shapes.ts";
 
-/** Another address for an account: asked for by who is signed in, and confirmed by who reads its e-mails. */
+/** Another address for an account: the signed-in person asks for it, and the reader of its e-mails confirms it. */
 export function emailChangeEndpoints(needs: EnterNeeds): Endpoint[] {
   return [askEndpoint(needs), confirmEndpoint(needs)];
 }

@@ -34,8 +34,9 @@ export async function askForPasskey({ db, publicUrl }: PresenceNeeds, session: S
 }
 
 /**
- * Shows by a passkey that who is signed in sits at this session, and answers the passkey's name. The challenge is used up first, so that
- * it holds once. 422 for another's passkey, another or an old challenge, and an authenticator that did not check who holds it.
+ * Shows by a passkey that the signed-in person sits at this session, and answers the passkey's name. The challenge is used up first, so
+ * that it holds once. 422 for another person's passkey, another or an old challenge, and an authenticator that did not check who holds
+ * it.
  */
 export async function requirePasskey(
   { db, publicUrl }: PresenceNeeds,

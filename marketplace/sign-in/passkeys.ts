@@ -13,7 +13,7 @@ import type { Session } from "./sessions.ts";
 
 export const passkeysMax = 10;
 
-/** Passkeys (WebAuthn): added by who is signed in, and signing in by themselves. A challenge belongs to one browser and works once. */
+/** Passkeys (WebAuthn): a signed-in person adds them, and each then signs in by itself. A challenge belongs to one browser and works once. */
 export class Passkeys {
   readonly #needs: Needs;
 

@@ -24,8 +24,8 @@ export async function listWaysIn(db: Queryable, ways: SignIn["ways"], { userId }
 }
 
 /**
- * Forgets a provider or a passkey. Who signs in at the provider with the same e-mail address adds it again. 404 for what is no way of
- * theirs; 409 for the last way in, of two that go at once too; 403 for a passkey from a session that is not fresh.
+ * Forgets a provider or a passkey. Signing in at the provider with the same e-mail address adds it again. 404 for a way in that is
+ * not theirs; 409 for the last way in, of two that go at once too; 403 for a passkey from a session that is not fresh.
  */
 export async function removeWayIn({ db, ways, publicUrl }: WaysNeeds, session: Session, id: string): Promise<WayIn> {
   return inTransaction(db, async (tx) => {

@@ -55,7 +55,7 @@ interface Line {
  * the longest queue dropped, as in McKenney, "Stochastic Fairness Queueing" (1990).
  */
 export class FairQueue {
-  /** In the order of their turns: who was served last is last. */
+  /** In the order of their turns: the party that was served last is last. */
   readonly #lines = new Map<Party, Line>();
   readonly #limits: Limits;
   #running = 0;

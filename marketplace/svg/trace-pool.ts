@@ -9,7 +9,7 @@ export const freeParty: Party = "free tries";
 
 /**
  * The tracer's worker processes and the queue before them, so that no other request waits for a trace: one core is left
- * to all the rest. Whose job is next, and which party is refused, FairQueue decides.
+ * to all the rest. FairQueue decides which party's job is next, and which party is refused.
  */
 export class TracePool {
   private readonly workers: WorkerPool;

@@ -64,7 +64,7 @@ export async function sendView(frame: Frame, { request, response, view, viewer }
       </Layout>
     ),
   });
-  // A cookie is a visitor's own: who is signed in, or the theme.
+  // A cookie makes a page a visitor's own: it names the session, or the theme.
   const isPublic = maybe === true && viewer === undefined && request.headers.cookie === undefined;
   await sendPage(request, response, { html, status, widening, isPublic, headers });
 }

@@ -71,7 +71,7 @@ export class EvmFeePayer {
     });
   }
 
-  /** Asks a key that was away again, and whose it is. Never throws. */
+  /** Asks a key that was away again, and compares it with the address. Never throws. */
   async lookForKey(): Promise<void> {
     await this.#signer.lookAgain();
     await this.checkKey().catch((err) =>

@@ -64,8 +64,8 @@ export function endOf(receipt: Receipt): number | undefined {
 type Receipt = Awaited<ReturnType<HederaNodes["receipt"]>>;
 
 /**
- * Nodes to ask for a receipt, the best first: others than those that were offered a copy, where there are such. Whose node the
- * payer named has no say of its own in whether the money has moved.
+ * Nodes to ask for a receipt, the best first: others than those that were offered a copy, where there are such. The payer may
+ * have named a node of their own, which must not decide alone whether the money has moved.
  */
 export function witnessesOf({ nodes }: Pick<ChainNeeds, "nodes">, copies: readonly Copy[]): readonly string[] {
   const order = nodes.inOrder();

@@ -104,8 +104,8 @@ interface Stored {
 }
 
 /**
- * The chain had the id before anything was sent: who looks for the payment later must not take our copies for what the chain has, be
- * it the same bytes. False when another daemon may have sent them.
+ * The chain had the id before anything was sent: a later search for the payment must not take our copies for the chain's, even if
+ * their bytes are equal. False when another daemon may have sent them.
  */
 async function forgetCopies({ store }: ChainNeeds, { key, feePayer }: HederaPayment, claim: Claim): Promise<boolean> {
   if (!(await store.takeBackUnsent(claim, key))) return false;

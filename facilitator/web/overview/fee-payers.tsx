@@ -14,7 +14,7 @@ export function needsMoneySoon({ runwayDays, low }: FeePayerHealth): boolean {
   return low || (runwayDays !== undefined && runwayDays < soonDays);
 }
 
-/** Who pays the network fees, and for how long still. */
+/** The fee payers, and how long their balances last. */
 export function FeePayers({ feePayers }: { feePayers: readonly FeePayerHealth[] }) {
   if (feePayers.length === 0) return null;
   return (

@@ -226,7 +226,7 @@ function Limits({ context: { config } }: Pick<BodyProps, "context">) {
   );
 }
 
-/** Failures that cost a network fee; a payer with so many must wait. */
+/** How many failures that cost a network fee one payer may have; one with more must wait. */
 function failuresAllowed({ failuresPerPayer, failuresPerPayerDay }: Needs["config"]["limits"]): string {
   const most = [
     failuresPerPayer > 0 && `${failuresPerPayer} within ${failuresWithin}`,

@@ -14,7 +14,7 @@ import type { Page, Visit } from "../page.ts";
 import { PayeeTable } from "../payee-table.tsx";
 import type { ReadNeeds } from "./transactions.tsx";
 
-/** Who is paid most through this facilitator. */
+/** The accounts that are paid most through this facilitator. */
 export function payeesPage(context: ReadNeeds, environments: readonly Environment[]): Page {
   return {
     path: "/payees",

@@ -9,7 +9,7 @@ import type { PaymentStory } from "../../payments.ts";
 import { paymentsFor } from "../address.ts";
 import { isUnfinished } from "./unfinished.ts";
 
-/** What was paid, by whom, to whom and for what. */
+/** The payment's amount, payer, payee and resource. */
 export function Facts({ story, amount, fee, token, to }: FactsProps) {
   const isOpen = isUnfinished(story);
   const hash = (value: string, what: string, href?: string) => (

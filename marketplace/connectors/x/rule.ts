@@ -38,8 +38,9 @@ export function requirePostLink({ settings, ...call }: PostCall): string {
 }
 
 /**
- * The post that a call speaks of. `receiver` is what the post says of who is rewarded: something that no caller could choose
- * so that other posts say it. Throws RefusalError when there is none, or not one that the rule is about.
+ * The post that a call names. `receiver` is the part of the post that names the rewarded account: it must be text that no
+ * caller could choose so that other people's posts contain it. Throws RefusalError when there is no such post, or not one
+ * that the rule is about.
  */
 export async function rewardedPost(call: PostCall, { x }: Pick<Tools, "x">, receiver: string): Promise<XPost> {
   const { settings, signal } = call;

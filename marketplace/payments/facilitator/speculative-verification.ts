@@ -34,7 +34,7 @@ export class SpeculativeVerification {
     this.#lastOffers.delete(address.toLowerCase());
   }
 
-  /** Undefined when there is nothing to ask about, nothing known yet to hold it against, or who asks (`from`) failed too often. */
+  /** Undefined when there is nothing to ask about, nothing known yet to hold it against, or the caller at `from` failed too often. */
   async verify(address: string, payload: PaymentPayload, from: string): Promise<SpeculativeVerdict | undefined> {
     const offer = this.#lastOffers.get(address.toLowerCase());
     if (!offer || this.#needs.failedPayments.waitSeconds(from, payload.payment?.payer) > 0) return undefined;

@@ -213,8 +213,8 @@ async function notBegun(context: ProcessNeeds, work: Work, call: LeasedCall, err
 }
 
 /**
- * Whom a run that fails at its creator's cost counts against: the payer, who was verified before anything ran, and the address. Once
- * the payment is settled it is the payment alone: what else of its buyer failed keeps no result from it that was paid for.
+ * The buyer that a run at its creator's cost counts against when it fails: the payer, who was verified before anything ran, and the
+ * address. Once the payment is settled it is the payment alone: other failures of its buyer must not keep a paid result from it.
  */
 function buyerOf({ id: { network, key }, payment, presented }: Work, { payer, transaction }: LeasedCall): ModelBuyer {
   if (transaction !== null) return { id: `${network} ${key}` };

@@ -16,7 +16,7 @@ export interface Offer {
   readonly isWithdrawn?: boolean;
   /** The account that the call is for, if any: a wallet that is shown for a payment without a quote must name it, too. */
   readonly accountId?: AccountId;
-  /** Whom it pays, by chain; 503 when that cannot be said for certain. */
+  /** The wallets it pays, by chain; 503 when they cannot be told for certain. */
   readonly wallets: () => readonly Wallet[];
   /** JSON Schema 2020-12 of the body, and a body that satisfies it. */
   readonly input: { readonly schema: object; readonly example: object };

@@ -1,4 +1,4 @@
-/** Things by the area they lie on and a row of pixels, so that who looks for those on one line does not look at all. */
+/** Things by the area they lie on and a row of pixels, so that a search along one line does not look at all things. */
 export class ByRow<T> {
   private readonly rows = new Map<number, T[]>();
   private readonly height: number;

@@ -11,7 +11,7 @@ import { faucet } from "../../stablecoins.ts";
 import { NetworkMark, networkName } from "./networks.tsx";
 
 export interface WalletPanelProps {
-  /** CAIP-2 of the networks that can be paid on, and whom each pays. */
+  /** CAIP-2 of the networks that can be paid on, and the payee on each. */
   readonly payees: ReadonlyArray<{ readonly network: string; readonly address: string }>;
   /** `the creator`. */
   readonly payee: string;

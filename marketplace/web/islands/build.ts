@@ -28,7 +28,7 @@ function edit(form: HTMLFormElement): void {
     if (saves.isUnsaved()) event.preventDefault();
   });
   document.addEventListener("visibilitychange", () => {
-    // What is under way holds the rest; who comes back may have signed in again elsewhere.
+    // A save under way may not hold the last changes; a person who comes back may have signed in again elsewhere.
     const isDue = document.visibilityState === "hidden" ? saves.hasMore() : saves.isSignedOut();
     if (isDue && !isConflict()) saves.press("save");
   });

@@ -22,7 +22,7 @@ interface Needs {
   readonly facilitator: FacilitatorClient;
 }
 
-/** What things cost, who bears the fees, and when a buyer does not pay. */
+/** Prices, the bearer of each fee, and the cases in which a buyer does not pay. */
 export function pricingPage({ db, config, facilitator }: Needs): Page {
   const { publicUrl, platformFeeBasisPoints, freeTries } = config;
   const query = listQuery.parse({ limit: "8", sort: "most_run" });

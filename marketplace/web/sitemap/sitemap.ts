@@ -95,7 +95,7 @@ export class Sitemap {
   }
 }
 
-/** Of the 50,000 that the protocol allows, so that a part is small enough to be kept. */
+/** Fewer than the 50,000 that the protocol allows, so that a part is small enough to be kept. */
 const agentsPerPart = 5_000;
 /** More than a part has, where agents came since its beginnings were read. */
 const rowsMax = 20_000;

@@ -41,7 +41,7 @@ export function closeAccountPage({ db }: { readonly db: Database }): Page {
 
 const closedPath = "/settings/closed";
 
-/** Shown after closing, to a visitor whose session has ended with the account; not to who is signed in. */
+/** Shown after closing, to a visitor whose session has ended with the account; not to a person who is signed in. */
 export function accountClosedPage(): Page {
   return {
     path: closedPath,
