@@ -4,7 +4,7 @@ import { type PaymentRequirements, publicUrl, recordedResource, termsDigest } fr
 import { type Announcement, announcementOfPayment } from "./discovery/announcement.ts";
 import { type PaymentRequest, type Refusal, refuse } from "./schemes/scheme.ts";
 
-/** What a caller posts: the payment, and what the caller wants listed with it, unread. */
+/** A caller's body: the payment, and the resource that the caller wants listed with it, unread. */
 export interface ReceivedPayment extends PaymentRequest {
   readonly announcement: Announcement | undefined;
 }
@@ -63,7 +63,7 @@ function readRequirements(given: JsonObject, version: 1 | 2): PaymentRequirement
   };
 }
 
-/** What is missing differs from the requirements, which is what the rules test; what has the wrong type is a 400. */
+/** A missing field differs from the requirements, which the rules test; a field of the wrong type is a 400. */
 function readAccepted(given: JsonObject): Partial<PaymentRequirements> {
   const at = "paymentPayload.accepted";
   const text = (name: string) => (isGiven(given[name]) ? { [name]: textAt(given, `${at}.${name}`) } : {});

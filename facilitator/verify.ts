@@ -27,7 +27,7 @@ export async function verify(context: VerifyNeeds, body: unknown): Promise<Verif
 
   const held = await checkAndHold(context, scheme, payment);
   if (!("holdId" in held)) {
-    // What the table knows of a payment goes before what the chain says.
+    // The table's record of a payment goes before the chain's answer.
     const record = "record" in held ? held.record : await context.store.lookup(request.network, payment.key);
     const known = record && (await refusalOfRecord(context, scheme, record, payment));
     return refused(context, request, payment, known ?? (isRefusal(held) ? held : beingSettled), startedAt);

@@ -64,7 +64,7 @@ function drawing(options: Options) {
   });
 }
 
-/** What was said; the service refuses what it does not know. */
+/** The settings that the person gave; the service refuses those it does not know. */
 function given(settings: Readonly<Record<string, unknown>>): object {
   return Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined));
 }

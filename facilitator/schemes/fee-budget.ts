@@ -7,9 +7,9 @@ export interface BalanceReading {
 }
 
 /**
- * Notes a fee payer's balance and answers what it has spent today (UTC), in base units, on all daemons together: by how
- * far the balance fell between readings. Money added to the account is not counted against what was spent. Daemons and the
- * nodes they ask are not equally far: a reading from before the last one that counted changes nothing, whatever the day.
+ * Notes a fee payer's balance and answers its spending today (UTC), in base units, on all daemons together: by how far the
+ * balance fell between readings. Money added to the account does not lower the spending. Daemons and the nodes they ask
+ * are not equally far: a reading from before the last one that counted changes nothing, whatever the day.
  */
 export async function spentToday(
   db: Queryable,

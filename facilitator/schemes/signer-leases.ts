@@ -36,8 +36,9 @@ export class SignerLeases {
   }
 
   /**
-   * Renews what this copy holds, takes what is its share and leased by no copy, and gives back what is another copy's share. Only fee
-   * payers whose keys it can use are shared out to it. A copy that cannot ask the network has no share, as long as there are others.
+   * Renews the leases of this copy, takes fee payers of its share that no copy leases, and gives back those of another copy's share.
+   * Only fee payers whose keys it can use are shared out to it. A copy that cannot ask the network has no share, as long as there are
+   * others.
    */
   async renew(canAsk: boolean, usable: readonly string[]): Promise<void> {
     if (this.#isLeaving) return;

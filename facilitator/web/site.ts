@@ -20,7 +20,7 @@ import { transactionsPages } from "./pages/transactions.tsx";
 
 export type SiteNeeds = Pick<Context, "config" | "db" | "reads" | "archive" | "schemes" | "callCounts" | "fetchUnpaid">;
 
-/** Every page of the daemon: what is served and what is tested in a browser. */
+/** Every page of the daemon: these are served, and tested in a browser. */
 export function sitePages(
   context: SiteNeeds,
   environments: readonly Environment[],

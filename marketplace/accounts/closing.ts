@@ -5,7 +5,7 @@ import { historyDays } from "../history-days.ts";
 import { readSetAside } from "../models/set-aside.ts";
 import type { Account } from "./create.ts";
 
-/** What closing the account would end, what of it would be lost, and what stands in its way. */
+/** The things that closing the account would end or lose, and those that prevent it. */
 export interface Closing {
   /** The balance, and what was set aside of it for its agents' models: that comes back. */
   readonly credits: bigint;

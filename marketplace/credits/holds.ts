@@ -62,8 +62,8 @@ export async function hold(db: Queryable, run: NewRun): Promise<Hold> {
 }
 
 /**
- * SQL of hold: what the key may spend today, under its day's cap and what the days before left of its month's. Only a key with
- * a month's cap reads them. A run that begins in the same instant as the day is counted on the day before.
+ * SQL of hold: the key's room for today, under its day's cap and the rest of its month's after the days before. Only a key
+ * with a month's cap reads those days. A run that begins in the same instant as the day is counted on the day before.
  */
 const capToday = `
           case when $12::bigint is null then $8::bigint else least($8::bigint, $12::bigint - (

@@ -3,7 +3,7 @@ import type { Queryable } from "../../shared/postgres.ts";
 import type { AccountId } from "../ids.ts";
 import { readBalances } from "./balance.ts";
 
-/** What the account has, and what its runs took since midnight UTC. */
+/** The account's balance, and the cost of its runs since midnight UTC. */
 export async function readStanding(db: Queryable, accountId: AccountId): Promise<CreditsStanding> {
   const [balance] = await readBalances(db, [accountId]);
   const { rows } = await db.query<{ running: bigint; spent: bigint; runs: bigint }>(

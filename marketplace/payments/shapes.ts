@@ -129,7 +129,7 @@ export const settlementHeaders: Shapes = {
 /** What examples are paid in: USDC on Base. */
 export const examplePaid = { network: "eip155:8453", asset: stablecoinOn("eip155:8453")?.asset ?? "" };
 
-/** The 402 of what is paid with the request: what it costs, and where to pay. `price` is in credits. */
+/** The 402 of a call that is paid with its request: its price, and where to pay. `price` is in credits. */
 export function quoteAnswer(path: string, price: bigint): Answer {
   const { network, asset } = examplePaid;
   const { domain } = stablecoinOn(network) ?? {};

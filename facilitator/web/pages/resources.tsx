@@ -34,7 +34,7 @@ import { resourcePage } from "./resource.tsx";
 
 type Needs = Pick<SiteNeeds, "reads" | "config" | "schemes">;
 
-/** What was paid for here and may be listed, with what was settled for it. */
+/** Resources that were paid for here and may be listed, with the settlements for them. */
 export function resourcePages(context: Needs, environments: readonly Environment[]): Page[] {
   return [
     {

@@ -11,7 +11,7 @@ import { networkName } from "../words.tsx";
 
 const toldMax = 6;
 
-/** What was down, and what that meant for payments. */
+/** The outages, and their effect on payments. */
 export function Incidents({ outages, inAll }: { outages: readonly Outage[]; inAll: number }) {
   const earlier = outages.slice(toldMax);
   return (

@@ -42,7 +42,7 @@ export class Consensus {
     this.#timer ??= setTimeout(() => this.runDue(), this.#chain.levels.consensusDelayMs);
   }
 
-  /** Runs what is due, and sets the timer for what is not. Call it also when the delay was changed. */
+  /** Runs the transactions that are due, and sets the timer for the rest. Call it also when the delay was changed. */
   runDue(): void {
     clearTimeout(this.#timer);
     const { consensusDelayMs } = this.#chain.levels;

@@ -7,9 +7,9 @@ import type { Offer } from "./offer.ts";
 import type { QuoteIds } from "./quote-id.ts";
 
 /**
- * What a caller without a good payment is told: the body that the specification shows and the header that version 2
- * clients read, each entry with the id of this quote for that version (quote-id.ts). Stock version 1 clients refuse a whole body
- * for one network they have no name for; `v1Names` gives them what they can read.
+ * The answer to a caller without a good payment: the body that the specification shows and the header that version 2 clients
+ * read, each entry with the id of this quote for that version (quote-id.ts). Stock version 1 clients refuse a whole body for one
+ * network they have no name for; `v1Names` gives them what they can read.
  */
 export function paymentRequired(
   quoteIds: QuoteIds,

@@ -42,7 +42,7 @@ export class HiddenGaps {
     return true;
   }
 
-  /** Whether an area at which a stroke ends hides what of it goes on there; pixels of its end may count as on that area. */
+  /** Whether an area at which a stroke ends hides the stroke's way on there; pixels of its end may count as on that area. */
   hidesEnd(stroke: number, area: number): boolean {
     const under = new Map(this.rows[stroke].under);
     under.delete(area);

@@ -30,9 +30,9 @@ interface End {
 }
 
 /**
- * Strokes that go on beneath what lies over them become one again: a grid's line behind bars, a curve that others cross.
- * What is left, in an order in which none is drawn over what covers it; and the new number of each. Source: good
- * continuation, as in Grossberg & Mingolla (1985).
+ * Strokes that go on beneath other things become one again: a grid's line behind bars, a curve that others cross. Out:
+ * the strokes, none drawn over a thing that covers it; and the new number of each. Source: good continuation, as in
+ * Grossberg & Mingolla (1985).
  */
 export function joinStrokes(
   found: readonly OwnStroke[],
