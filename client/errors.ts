@@ -111,7 +111,7 @@ export class ServiceError extends AnswerError {}
 export class PaymentRequiredError extends AnswerError {
   readonly creditsRequired = this.#number("credits_required");
   readonly creditsRemaining = this.#number("credits_remaining");
-  /** What is too small. */
+  /** The limit that is too small. */
   readonly limitSource = this.body.limit_source as "balance" | "key" | "request" | undefined;
 
   #number(name: string): number | undefined {

@@ -45,7 +45,7 @@ function jobsOf(context: Context): readonly Job[] {
       retryMs: 1_000,
       run: (stopping: AbortSignal) => lostSettlements.search(network, stopping),
     })),
-    // What waits counts in the figures; together more of it falls on one row.
+    // Waiting settlements count in the figures already; a roll-up of many writes each row once.
     { name: "roll up settlements", everyMs: 5_000, run: rollUp },
     { name: "refresh daily figures", everyMs: minuteMs, run: figures },
     // These two only begin their work: what is slow in one run must not hold up the next.

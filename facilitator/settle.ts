@@ -72,7 +72,7 @@ export async function settle(context: SettleNeeds, body: unknown): Promise<Settl
     refuseLate(asked);
     return await claimAndSettle(context, asked, holdId);
   } catch (error) {
-    // What was claimed meanwhile stays held.
+    // A payment that was claimed meanwhile stays held.
     await context.holds.release(holdId).catch(() => {});
     throw error;
   }

@@ -15,7 +15,7 @@ export interface Status {
   readonly lastBeatAt: Date | undefined;
   /** The facilitator first, then each network. */
   readonly subjects: readonly SubjectStatus[];
-  /** What lasts first, then the newest, at most 50. */
+  /** Outages that last come first, then the newest, at most 50. */
   readonly outages: readonly Outage[];
   /** How many there were in the window. */
   readonly outagesInAll: number;

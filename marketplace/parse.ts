@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { ApiError } from "../shared/errors.ts";
 
-/** What was given in the schema's form, or an error that names every field that is wrong. */
+/** `given` in the schema's form; throws an ApiError that names every wrong field. */
 export function parse<T>(schema: z.ZodType<T>, given: unknown, code: "bad_request" | "invalid_value"): T {
   const result = schema.safeParse(given, plainMessages);
   if (result.success) return result.data;

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn, setTimeout as pause } from "node:timers/promises";
 
-/** What is done in a turn that took longer is followed by a rest. */
+/** A turn that took longer than this is followed by a rest. */
 const longMs = 5;
 const restMaxMs = 200;
 

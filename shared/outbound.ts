@@ -13,7 +13,7 @@ export type { Resolve };
 const redirectsMax = 3;
 /** Requests under way to wherever, and how long one waits that would be more than its holder's share. */
 const underWay = { total: 1_024, waitMs: 10_000 };
-/** What has no holder is asked for by this service itself. */
+/** The holder of requests by this service itself. */
 const ourselves: Holder = { account: "ourselves", agent: "ourselves" };
 
 /**
@@ -164,13 +164,13 @@ async function follow(first: URL, ask: Ask, dispatcherFor: (url: URL) => Agent):
     answer.body.destroy();
     if (redirects >= redirectsMax) throw new OutboundRefusedError(`more than ${redirectsMax} redirects`);
     const next = redirectTarget(url, String(location));
-    // What was meant for one origin, a creator's API key above all, is not for another.
+    // Headers meant for one origin, a creator's API key above all, must not reach another.
     if (next.origin !== url.origin) headers = {};
     url = next;
   }
 }
 
-/** What cannot be read is not left open. */
+/** Closes a body that cannot be read. */
 function readOrDrop<T>(body: Readable, read: () => T): T {
   try {
     return read();

@@ -44,7 +44,7 @@ export interface PoolOptions {
   readonly poolMax: number;
   readonly applicationName: string;
   readonly statements?: Statements;
-  /** What waits longer for a connection or an answer is given up: its user asks elsewhere. */
+  /** A statement that waits longer for a connection or an answer is given up: its caller asks elsewhere. */
   readonly givesUpAfterMs?: number;
 }
 

@@ -1,4 +1,4 @@
-/** What was asked for last, as far as there is room for it: entries are as large as their makers make them. */
+/** Keeps the entries asked for last, as far as there is room: each has the size that its maker gives. */
 export class SizedCache<Value> {
   readonly #entries = new Map<string, { readonly value: Value; readonly size: number }>();
   readonly #sizeMax: number;

@@ -49,7 +49,7 @@ export class Tracing implements Running {
     return new Tracing(provider.getTracer(service), () => provider.shutdown());
   }
 
-  /** What is done for each request to `route`, as one span of the caller's trace, or of a new one. */
+  /** Runs the handlers of each request to `route` as one span of the caller's trace, or of a new one. */
   around(route: string, handlers: readonly RequestHandler[]): RequestHandler[] {
     const { api, propagator, ofService } = otel as Loaded;
     const begin: RequestHandler = (request, response, next) => {

@@ -107,7 +107,7 @@ export function recordedResource(value: unknown): string | undefined {
   return tool.length > urlLengthMax ? undefined : tool;
 }
 
-/** What is recorded by its URL is found by it: an index takes no more than 2,704 bytes. */
+/** Records are found by their URL: an index takes no more than 2,704 bytes. */
 export const urlLengthMax = 2_048;
 
 const quoteIdLengthMax = 512;

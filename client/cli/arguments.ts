@@ -60,7 +60,7 @@ export type OptionName = keyof Options;
 /** Options of all commands. */
 export const everywhere: readonly OptionName[] = ["url", "key", "json", "quiet", "timeout", "retries"];
 
-/** What would be ignored is refused: the person who typed it counts on it. Throws UsageError. */
+/** Refuses options that would be ignored: the person who typed them counts on them. Throws UsageError. */
 export function refuseOthers(options: Options, taken: readonly OptionName[], command: string): void {
   const other = (Object.keys(options) as OptionName[]).find((name) => !taken.includes(name));
   if (other !== undefined) throw new UsageError(`"${command}" takes no --${other} here; --help lists what it takes.`);

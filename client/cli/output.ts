@@ -25,7 +25,7 @@ export function sayJson(value: unknown): void {
   say(JSON.stringify(value, undefined, 2));
 }
 
-/** What was paid for is not where it was to be, but on standard output. */
+/** A paid result could not be written to its file, and is on standard output instead. */
 export class NotWrittenError extends Error {}
 
 /** Throws UsageError where a file cannot be written: asked before anything is paid. */

@@ -62,7 +62,7 @@ export async function failureOf(answer: Answer, payment: SignedPayment, known: K
     : { error: errorOf(answer, { payment }), isKept: false };
 }
 
-/** What became of the earlier post, the payment's progress says, and not the refusal of this one. */
+/** The payment's progress tells the end of the earlier post; the refusal of this one does not. */
 async function failureOfRepeated(answer: Answer, payment: SignedPayment, known: Known): Promise<Failure> {
   const { charged, isOver } = await standingOf(payment, known);
   const isUncharged = charged === false && (isOver || answer.body.charged === false);
@@ -75,7 +75,7 @@ function notKnown(answer: Answer, payment: SignedPayment): Failure {
   return { error: new OutcomeUnknownError(`${cause.message} ${unknownText}`, { payment, cause }), isKept: true };
 }
 
-/** What is said of a run that failed; of a free one without a payment. */
+/** The error of a run that failed; a free run has no payment. */
 export function failedRun(body: Answer["body"], payment?: SignedPayment): RunFailedError {
   const { error, advice, run_id: runId, charged } = body;
   const facts = { payment, charged: charged === true, runId: textOf(runId), advice: textOf(advice) };

@@ -33,7 +33,7 @@ export interface ArchiverNeeds {
   readonly recordsMax: number;
 }
 
-/** What is added up from records needs them: totals come first. */
+/** Whether all totals are counted: they are added up from records, so records leave only after that. */
 async function isAllCounted({ db, afterDays }: ArchiverNeeds): Promise<boolean> {
   const { rows } = await db.query(
     `select exists (select from unlinked_records)

@@ -11,7 +11,7 @@ const rememberedMax = 8;
 const readingMax = 4;
 const waitingMax = 60;
 
-/** What is read of the archive for one page of the record. */
+/** The archive's part of one page of the record. */
 export interface Looked {
   readonly records: readonly ArchivedRecord[];
   /** All that is newer than this, or is this, has been looked at; undefined: there is nothing older. */
@@ -122,7 +122,7 @@ export async function readObject(
   return records;
 }
 
-/** What is newer than an object is all that is not before this. */
+/** The place right after an object's last record: all newer records are at or after it. */
 function edgeBefore(object: ArchiveObject | undefined): Place | undefined {
   return object && { micros: object.last.micros, id: object.last.id + 1n };
 }

@@ -22,7 +22,7 @@ export interface Reading {
   readonly isPayable: boolean;
 }
 
-/** What is shown of an offer: nothing longer than it should be. */
+/** An offer as it is shown, with no text longer than it should be. */
 export interface Offer {
   readonly network: string;
   readonly amount: string;

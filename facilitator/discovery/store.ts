@@ -12,7 +12,7 @@ const aMinuteAgo = "now() - interval '1 minute'";
 const putOffMinutes = 60;
 const countedMax = 100_000;
 
-/** What is written into the catalog. */
+/** An entry to write into the catalog. */
 export interface Listing extends ListingRequest {
   /** All the resource accepts now; undefined when it was not asked. */
   readonly stillAccepted: readonly AcceptedRequirements[] | undefined;

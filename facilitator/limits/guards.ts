@@ -3,7 +3,7 @@ import { addressOf, InMemoryCounts, limitRequests, type RequestCounts } from "..
 import { type Client, clientCalling } from "./clients.ts";
 import type { LimitsConfig } from "./config.ts";
 
-/** What is verified may be released as often. */
+/** A verified payment may be released as often as one may be verified. */
 export type LimitedVerb = "verify" | "settle" | "release";
 
 /** 429 for a client or an address that calls too often, counted over all copies. */

@@ -6,7 +6,7 @@ import { type PaymentRequest, type Refusal, refuse, type Scheme, type Upkeep } f
 /** How often jobs.ts asks a closed network again. */
 export const retryClosedMs = 5_000;
 
-/** What is kept of why a network did not settle. */
+/** Reasons kept for why a network did not settle. */
 export type OutageCause = "away" | "empty";
 
 /** The schemes this daemon serves, found by exact match of scheme and network. */

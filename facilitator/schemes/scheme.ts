@@ -65,7 +65,7 @@ export interface Scheme<P extends Payment = Payment> {
    * cannot be asked: then it may be called again.
    */
   start(): Promise<void>;
-  /** What is done in the background while it is open. */
+  /** Work in the background while the scheme is open. */
   readonly upkeep: readonly Upkeep[];
   /** Gives this copy's fee payers to the other copies, before it stops. */
   handOver(): Promise<void>;

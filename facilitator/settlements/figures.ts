@@ -28,7 +28,7 @@ function countedNetworks({ scope, withoutSelf }: Window): readonly string[] {
   return withoutSelf ? [...scope.networks, ...scope.networks.map(selfScope)] : scope.networks;
 }
 
-/** What is counted under the name of a self scope is taken off. */
+/** Totals under the name of a self scope are subtracted. */
 const sign = "case when network like 'self %' then -1 else 1 end";
 const plainName = "case when network like 'self %' then substr(network, 6) else network end";
 

@@ -157,8 +157,8 @@ async function listWithoutSelf(db: Queryable, page: Page): Promise<PayeePage> {
 }
 
 /**
- * What is left without self-payments, and the last of those looked at where there may be more. A self-payer paid one payee alone, so that
- * all it ever paid is taken off there.
+ * Payees with their totals less self-payments, and the last one looked at where there may be more. A self-payer paid one payee alone, so
+ * that all it ever paid is taken off there.
  */
 async function lookAt(db: Queryable, { env, networks, sort, limit, from, after }: Page) {
   const [column] = columns[sort];

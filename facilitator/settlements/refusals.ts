@@ -127,7 +127,7 @@ function storable(text: string | undefined): string | null {
   return Buffer.from(text.slice(0, refusalTextMax).replaceAll("\0", "")).toString();
 }
 
-/** What could be an account or a token on some chain: anything else is a text for readers of the public record. */
+/** A text that could be an account or a token on some chain; undefined for any other text, which only readers of the public record see. */
 function accountIn(text: unknown): string | undefined {
   return typeof text === "string" && /^[\w.:-]{1,100}$/.test(text) ? text : undefined;
 }

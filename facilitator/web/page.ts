@@ -39,7 +39,7 @@ export interface Redirect {
   readonly redirect: string;
 }
 
-/** What is no page: CSV, a picture. */
+/** A file that is no page: CSV, a picture. */
 export interface Raw {
   readonly type: string;
   readonly content: string;

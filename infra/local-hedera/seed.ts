@@ -113,7 +113,7 @@ const seededKey = (name: string): { privateKeyDer: string; privateKeyHex: string
 };
 
 const ed25519Pkcs8Prefix = Buffer.from("302e020100300506032b657004220420", "hex");
-/** What is seeded is a day old from the start, so that a lagging mirror shows it at once. */
+/** Seeded accounts and tokens are a day old from the start, so that a lagging mirror shows them at once. */
 const seededAge = 86_400n * nanosPerSecond;
 const tinybarsPerHbar = 100_000_000n;
 const totalHbar = 50_000_000_000n;

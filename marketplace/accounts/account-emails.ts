@@ -16,7 +16,7 @@ export async function noteEmail(db: Queryable, accountId: AccountId, mail: Email
   await keep(db, accountId, mail, null);
 }
 
-/** What is on its way to an account goes to the address of before, which is about to change, and so does this e-mail. */
+/** E-mails on their way to an account go to its former address, which is about to change, and so does this one. */
 export async function noteEmailToFormer(
   db: Queryable,
   accountId: AccountId,

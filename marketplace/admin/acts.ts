@@ -29,7 +29,7 @@ export interface NewAct {
   /** Left out: from the command line. */
   readonly operatorId?: AccountId;
   readonly act: ActName;
-  /** What was acted on, as operators call it. */
+  /** The subject of the act, under the name that operators use. */
   readonly subject: string;
   readonly credits?: bigint;
   /** Told to the account concerned. */

@@ -103,7 +103,7 @@ function matcherOf(program: readonly Step[]): (text: string) => boolean {
   const asserts = program.map((step) => (step.kind === "assert" ? step.holds : undefined));
   /** The place in the text, counted from 1, at which a step was reached last. */
   const reachedAt = new Int32Array(size);
-  /** What was reached and not yet followed; each step at most twice, since it is looked at only when it is taken. */
+  /** Steps that were reached and not yet followed; each at most twice, since a step is looked at only when it is taken. */
   const open = new Int32Array(3 * size + 1);
   const next = new Int32Array(size);
   /** What each test says of the character here: 0 nothing yet. */

@@ -19,7 +19,7 @@ export class SecretSearch {
 
   constructor(secrets: Iterable<string>) {
     const whole = [...secrets].filter((secret) => secret !== "").flatMap(wordsOf);
-    // What holds a long one holds its beginning, which is encoded in less time.
+    // A text with a long secret has its beginning, which takes less time to encode.
     const words = whole.map((word) => word.slice(0, encodedMax));
     for (const word of whole) for (const part of partsOf(squeezed(word))) this.#add(part);
     this.#odd = words.filter((word) => squeezed(word).length < windowLength);
@@ -45,7 +45,7 @@ export class SecretSearch {
   }
 
   async #isInPieces(text: string, signal: AbortSignal | undefined): Promise<boolean> {
-    // What one encoding in another makes of a secret still lies whole in one of two pieces that overlap.
+    // The pieces overlap by so much that a secret in two encodings at once lies whole in one of them.
     const overlap = 64 + 12 * this.#longest;
     const step = Math.max(sliceLength, 2 * overlap);
     for (let at = 0; at < text.length; at += step) {
@@ -147,14 +147,14 @@ function partsOf(word: string): string[] {
   return parts;
 }
 
-/** What begins as gzip or zlib does, in base64. */
+/** Stretches of base64 that begin as gzip or zlib does. */
 function* packedIn(text: string): Generator<string> {
   for (const [found] of text.matchAll(/(?:H4sI|e[AFJN])(?:[\w+/-]|\\\/){16,}/g)) yield found.replaceAll("\\", "");
 }
 
 /** Empty for what only looks like it; undefined when it is longer than `lengthMax`. */
 async function unpacked(packed: string, lengthMax: number): Promise<string | undefined> {
-  // What is cut off is unpacked as far as it goes.
+  // Data that is cut off is unpacked as far as it goes.
   const options = { maxOutputLength: lengthMax, finishFlush: constants.Z_SYNC_FLUSH };
   return unpack(Buffer.from(packed, "base64"), options).then(String, (error: NodeJS.ErrnoException) =>
     error.code === "ERR_BUFFER_TOO_LARGE" ? undefined : "",

@@ -13,7 +13,7 @@ interface Needs extends CatalogNeeds {
   readonly reads: Reads;
 }
 
-/** What is paid per call, for callers who have no key and for crawlers. */
+/** Endpoints on agents and drawings that are paid per call, for callers who have no key and for crawlers. */
 export function catalogEndpoints(needs: Needs): Endpoint[] {
   return [catalogEndpoint(needs), wellKnownEndpoint(needs)];
 }

@@ -10,7 +10,7 @@ export interface Guide {
   readonly does: string;
   /** What each setting is, by its name; a test holds them to the schema. */
   readonly settings: Readonly<Record<string, string>>;
-  /** What is the creator's own, so that no template can have it; said before the connector is chosen. */
+  /** The part that only the creator can bring, so that no template has it; said before the connector is chosen. */
   readonly brings?: (chains: Pick<TemplateChains, "operator">) => string;
   readonly template: (chains: TemplateChains) => Template;
 }

@@ -73,7 +73,7 @@ function nameOf(path: readonly string[]): string {
   return (first === "settings" ? [second ?? "", ...rest] : path).join(" ").replaceAll("_", " ");
 }
 
-/** What was asked of all that a definition is, as far as nothing is wrong with it. */
+/** The checks that hold for the parts of a definition without problems. */
 function heldChecks(problems: readonly Problem[]): Check[] {
   const isWrong = (name: string) => problems.some(({ path }) => path[0] === name);
   const isListed = !["name", "description", "category", "tags", "price_credits"].some(isWrong);

@@ -50,7 +50,7 @@ export async function startDraft(needs: StartNeeds, owner: Account, connectorId:
   return keepUnderFreeName(needs, owner, name, { definition, secrets: {} });
 }
 
-/** What was written of a draft that has become another meanwhile, as a draft of its own; its slug. */
+/** Keeps text written on a draft that was changed meanwhile as a draft of its own; answers its slug. */
 export function keepAsCopy(needs: DraftNeeds, owner: Account, slug: string, written: Written): Promise<string> {
   return keepUnderFreeName(needs, owner, `${slug.slice(0, 40).replace(/-+$/, "")}-mine`, written);
 }

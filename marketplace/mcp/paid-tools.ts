@@ -206,7 +206,7 @@ async function debtOfTool(
   return answerResult(answerTo(debt, replay));
 }
 
-/** What was bought; any other outcome as the transports tell it alike, with the settlement where clients of x402 look for it. */
+/** The purchased result; any other outcome in the words that all transports use, with the settlement where clients of x402 look for it. */
 async function outcomeResult(
   context: PaidToolNeeds,
   redemption: Exclude<Redemption, { outcome: "refused" }>,

@@ -93,7 +93,7 @@ export const exchangeForm = z.discriminatedUnion("grant_type", [
   }),
 ]);
 
-/** What is given back (RFC 7009, 2.1). */
+/** The form that gives a token back (RFC 7009, 2.1). */
 export const revokeForm = z.object({
   token: z.string().describe("An access token or a refresh token."),
   client_id: clientId,

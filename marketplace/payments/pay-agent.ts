@@ -85,7 +85,7 @@ async function callAgent(
     if (agent.version.priceCredits === 0n) {
       context.speculativeVerification.forget(address);
       if (typeof payload === "object") await context.speculativeVerification.giveUp(speculative, payload, from);
-      // What was paid for before it became free.
+      // Answers a payment from before the agent became free.
       if (await answerWaiting(context, exchange, address, payload)) return;
       refuseFreeRunToForeignPage(request, context.config);
       await context.anonymousLimits.admitFreeCall(from, agent.id);

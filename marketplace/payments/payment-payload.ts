@@ -116,7 +116,7 @@ export function encodeHeader(value: object): string {
 export function decodeHeader(text: string): JsonObject | undefined {
   try {
     const bytes = Buffer.from(text, "base64");
-    // What is nested too deep could be parsed, and not be written anew.
+    // JSON that is nested too deep could be parsed, but not written anew.
     new JsonScan(usualJson).see(bytes);
     const value = JSON.parse(bytes.toString("utf8"));
     return typeof value === "object" && value !== null && !Array.isArray(value) ? value : undefined;

@@ -89,7 +89,7 @@ function withLeaving(call: Call, leaving: ReturnType<LeavingResults["find"]>): C
 /** What the facilitator said of an earlier step says nothing of this one. */
 const stepOf = ({ ran, transaction }: Call) => `${ran ? "ran" : "begun"}${transaction === null ? "" : ", settled"}`;
 
-/** What is not known is unknown, and never failed. */
+/** A payment whose end is not known is unknown, and never failed. */
 function stateOf(call: Call | undefined, record: Heard): ProgressState {
   if (call && call.transaction !== null) return "settled";
   if (typeof record === "object") {

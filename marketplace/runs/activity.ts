@@ -120,7 +120,7 @@ interface Narrowed {
   readonly key: string | null;
 }
 
-/** What is not counted yet is a slice's worth: a run takes ten minutes at most. */
+/** Runs that are not counted yet are few: a run takes ten minutes at most. */
 const sums = `
   with counted as (
     select day, agent_id, key_id, runs, failed, credits, ms from account_days

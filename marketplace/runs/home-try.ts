@@ -29,7 +29,7 @@ export async function runHomeTry(
   const client = clientOf(from);
   await admitOrRefuse(db, `home-try:${client}`, attemptsPerMinute, "Too many tries from here within a minute.");
   const { runnable } = prepareAgent(await findLiveAgent(needs, homeTry.agent), input);
-  // What moves something on a chain, or rewards a person, is not to be had for nothing.
+  // Runs that move something on a chain, or reward a person, are not given away.
   if (runnable.precheck) throw new ApiError("unavailable", "This agent cannot be tried for nothing.");
   const accountId = await openAccountOf(db, homeTry.payer);
   const price = Number(runnable.priceCredits);

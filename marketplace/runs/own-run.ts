@@ -89,7 +89,7 @@ export async function readAskedInput(
   return askedInput(rows[0]?.input ?? null) ?? undefined;
 }
 
-/** What is taken from the hold is one amount to its buyer, however it is divided. */
+/** All that a capture takes from the hold is one amount to the buyer, however it is divided. */
 async function postingsOf(db: Queryable, id: RunId): Promise<RunPosting[]> {
   const { rows } = await db.query<{ kind: RunPosting["kind"]; credits: bigint; createdAt: Date }>(
     `select case when kind in ('fee', 'model_cost') then 'capture' else kind end as kind, sum(amount)::bigint as credits,

@@ -72,7 +72,7 @@ export function createAuth(options: AuthOptions) {
     },
     rateLimit: { enabled: false },
     telemetry: { enabled: false },
-    // What else it would say can hold tokens.
+    // Only the messages: other arguments can hold tokens.
     logger: { level: "warn", log: (level, message) => log[level === "error" ? "warn" : "debug"](message) },
   });
 }

@@ -30,7 +30,7 @@ export class WalletSignIn {
     return { id, message, expiresAt };
   }
 
-  /** What was to be signed under that name, once; 422 when it is unknown, used or too old. */
+  /** The message to sign under that id, which is used up; 422 when it is unknown, used or too old. */
   async takeChallenge(id: string): Promise<Wallet & { message: string }> {
     const { internalAdapter } = await requireAuth(this.#auth).$context;
     const taken = await internalAdapter.consumeVerificationValue(identifierOf(id));

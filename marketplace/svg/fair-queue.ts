@@ -220,7 +220,7 @@ export class FairQueue {
     );
   }
 
-  /** What has to be done to have room for another job; throws NoRoomError where nothing would help. */
+  /** A function that makes room for another job; undefined where there is room. Throws NoRoomError where nothing would help. */
   #makeRoom(party: Party): (() => void) | undefined {
     this.#requireShare(party);
     const { runningMax, waitingMax, last } = this.#limits;

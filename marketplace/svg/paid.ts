@@ -142,7 +142,7 @@ function readOrNot(product: SvgProduct, input: unknown, from: string): SvgOrder 
   }
 }
 
-/** What costs more to make than the fixed price is refused before the payment is looked at, saying where it can be had. */
+/** Reads the order of a fixed-price route. Refuses one that costs more to make before the payment is looked at, and says where it can be had. */
 function readPaidOrder(product: SvgProduct, input: unknown, from: string): SvgOrder {
   refuseLimit(product, input);
   const customer = { ownerId: platformAccount, party: `from ${clientOf(from)}` };

@@ -175,7 +175,7 @@ async function make(
   return { output: { kind: "json", data }, svg: traced.svg };
 }
 
-/** What was asked for may be told of; of a picture that a model drew the caller knows nothing. */
+/** Notes on the caller's own picture; a caller knows nothing of a picture that a model drew. */
 function notesOf({ background, same_as, advice }: Vectorized): Notes {
   return { ...(background && { background }), ...(same_as && { same_as }), ...(advice && { advice }) };
 }
@@ -247,7 +247,7 @@ async function drawIn(
   if (!picture) throw new ConnectorError("The image model gave no image.");
   const options = traceOptionsOf(request);
   return vectorize(tracers, picture, options, { ...means, from: place }).catch((error: unknown) => {
-    // What is wrong with the model's picture is nothing that was asked for.
+    // The model made the bad picture, not the caller: a failure, and no refusal.
     const { code, message } = error as { code?: string; message?: string };
     throw code === "invalid_value" ? new ConnectorError("The image model gave no usable image.", { message }) : error;
   });

@@ -81,7 +81,7 @@ function tracePixelArt(image: Raster, settings: Settings, deadlineMs: number): T
 
 /** The picture without the noise of JPEG; what was noisy is cut less finely and drawn a little more plainly. */
 function clearOf(image: Raster, settings: Settings): [Raster, Settings] {
-  // What is reduced to less than half of its pixels is rid of it.
+  // Reducing a picture to less than half of its pixels removes the noise.
   const cleared = image.width * image.height < 2 * settings.pixelsMax ? clearBlockNoise(image) : null;
   if (!cleared) return [image, settings];
   const { lambda, tolerance } = settings;
@@ -141,7 +141,7 @@ function prepare(image: Raster, scale: number, settings: Settings, deadlineMs: n
   return { width, height, pixels, clean, lifted, merging };
 }
 
-/** What lies on soft shadows and these, where they may be drawn on their own and the byte budget has room for that. */
+/** Lifts off soft shadows and the things on them, where they may be drawn on their own and the byte budget has room for that. */
 function liftSoft(pixels: Uint8Array, width: number, height: number, settings: Settings): Lifted | null {
   const { mode, style, grid, bytesMax, removeBackground } = settings;
   if (mode !== "stacked") return null;

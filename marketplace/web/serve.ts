@@ -49,7 +49,7 @@ export function siteRouter(context: Context, { pages, frame }: Site): Router {
       throw new ApiError("method_not_allowed", `${request.method} is not possible here.`, { headers: { allow } });
     });
   }
-  // What is near to an address without a page is looked for, within the same limit.
+  // For an address without a page, similar addresses are looked for, within the same limit.
   router.use(limit);
   return router;
 }

@@ -66,7 +66,7 @@ const types: Readonly<Record<string, string>> = {
   woff2: "font/woff2",
 };
 
-/** What is compressed already gains nothing from being so twice. */
+/** Whether a file is text: other kinds are compressed already, and would gain nothing. */
 export function isText(file: string): boolean {
   return /\.(css|js|svg)$/.test(file);
 }

@@ -15,7 +15,7 @@ interface BrowserSources {
 
 /** Bundles a service's stylesheet, islands and pictures, minified, under names that carry a digest. */
 export async function bundle(sources: BrowserSources): Promise<Bundle> {
-  // What is installed runs without it: there `npm run build` has run before.
+  // An installed copy runs without esbuild: there `npm run build` has run before.
   const { build } = await import("esbuild");
   const { outputFiles, metafile } = await build({
     ...forBrowsers,

@@ -117,7 +117,7 @@ interface Part {
   readonly className: string | undefined;
 }
 
-/** What was shown last: the same code is shown to all. */
+/** Code shown last: all visitors see the same code. */
 const kept = new SizedCache<readonly Part[]>(8_000_000);
 /** Bytes of memory that a part takes, beside its text. */
 const partBytes = 60;

@@ -277,7 +277,7 @@ interface Job {
   readonly reject: (error: Error) => void;
 }
 
-/** What was signed for it is stored, so it has one. */
+/** Only for jobs whose signed bytes are stored: these have a claim. */
 const claimOf = ({ right }: Job) => right.claim as Claim;
 const jobsPerTransactionMax = 32;
 const signingMsMax = 8_000;

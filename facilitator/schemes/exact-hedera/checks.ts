@@ -52,7 +52,7 @@ interface Draft extends RequirementsDraft, SignedTransfer {
   readonly payer: string | undefined;
 }
 
-/** What would make a transaction more than a payment, and whether it is there. */
+/** Something that makes a transaction more than a payment, in words that follow "The transaction", and a test for it. */
 type Fault = readonly [what: string, isIn: (draft: Draft) => boolean];
 
 function refuseFaults(reason: string, faults: readonly Fault[], draft: Draft): Refusal | undefined {

@@ -1,7 +1,7 @@
 import { type PaymentRequest, type Refusal, refuse } from "../scheme.ts";
 import type { HederaConfig } from "./config.ts";
 
-/** What is asked for, before the transaction is looked at. */
+/** The request, before the transaction is looked at. */
 export interface RequirementsDraft {
   readonly request: PaymentRequest;
   readonly config: HederaConfig;

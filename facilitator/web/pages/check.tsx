@@ -38,7 +38,7 @@ export function checkPages(needs: () => CheckNeeds, environments: readonly Envir
   ];
 }
 
-/** What is refused is told beside the field. */
+/** A refusal is told beside the field. */
 async function check(needs: CheckNeeds, url: string): Promise<{ seen?: SellerCheck; refused?: ApiError }> {
   try {
     return { seen: await checkSeller(needs, url) };
@@ -231,7 +231,7 @@ function entriesOf({
   ];
 }
 
-/** What has to be put right stands first. */
+/** Findings that need a correction come first. */
 const order = { bad: 0, warn: 1, ok: 2 } as const;
 const looks = { ok: ["is-ok", "ok"], warn: ["is-warn", "warning"], bad: ["is-bad", "fail"] } as const;
 

@@ -78,7 +78,7 @@ function ResourceHead({ record: { resource }, to }: ResourceProps) {
   );
 }
 
-/** What is paid for a route stands in the record under each of its paths. */
+/** The record has payments for a route under each of its paths. */
 function SettledPayments({ record: { resource, isRoute, days }, to }: ResourceProps) {
   const payments = isRoute ? undefined : paymentsFor(resource.resource);
   const settled = days.reduce((sum, day) => sum + day.settled, 0);

@@ -255,7 +255,7 @@ async function asCsv(context: TransactionsNeeds, visit: Visit) {
     const listed = await transactions(context, { ...query, limit: 100, cursor: place });
     rows.push(...listed.transactions);
     cursor = listed.cursor;
-    // What is archived is read a few objects a request.
+    // Archived records are read a few objects a request.
     if (listed.notice !== null) break;
   }
   const content = csvOf(

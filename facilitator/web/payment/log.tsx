@@ -5,7 +5,7 @@ import { reasonMeaning } from "../../reasons.ts";
 import { clockOf } from "./stops.ts";
 import { isUnfinished } from "./unfinished.ts";
 
-/** What was done when, to the millisecond. */
+/** The payment's steps, each with its time to the millisecond. */
 export function Log({ story }: { story: PaymentStory }) {
   const lines: Array<readonly [Date, string, string]> = [[new Date(story.created_at), "is-ok", "Verified and claimed"]];
   if (story.broadcastAt) lines.push([story.broadcastAt, "is-ok", "Signed, stored, sent"]);

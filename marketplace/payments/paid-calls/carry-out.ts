@@ -87,7 +87,7 @@ async function runPaid(context: CarryOutNeeds, prepared: PreparedRun, call: Carr
   const { runnable } = prepared;
   const { id: agentId, version: agentVersion, address, priceCredits, hasEffects } = runnable;
   const modelCharge = await context.modelFunds.charge(runnable, runId, { buyer });
-  // What was begun on a chain is looked after by its run's row, whatever becomes of this process.
+  // The run's row takes care of an effect that was begun on a chain, whatever becomes of this process.
   const run = { id: runId, agentId, agentVersion, priceCredits, leaseMs: context.config.runLeaseMs };
   if (hasEffects) await openRun(context.db, run);
   context.leases.keep(runId);

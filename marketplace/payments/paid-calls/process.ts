@@ -197,7 +197,7 @@ async function run(context: ProcessNeeds, work: Work, call: LeasedCall): Promise
     await paidCalls.releaseLease(call);
   } else await paidCalls.forget(call);
   const { error, remedy = "again" } = outcome;
-  // What has effects was asked before, so here a refusal of its input is a failure.
+  // A run with effects was prechecked, so here a refusal of its input is a failure.
   const { refusal } = bought.permanent && outcome.refusal?.code !== "unavailable" ? {} : outcome;
   const settlement = charged ? settlementOf(work, call) : undefined;
   return { outcome: "failed", error, runId, remedy, ...(settlement && { settlement }), ...(refusal && { refusal }) };

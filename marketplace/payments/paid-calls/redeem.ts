@@ -105,7 +105,7 @@ async function lookUp(context: RedeemNeeds, asked: Asked): Promise<Next> {
     const verdict = isDeepStrictEqual(speculative?.requirements, requirements) ? await speculative?.verdict : undefined;
     return begin(context, asked, requirements, verdict);
   }
-  // What is not offered any more was offered to the buyer who used or settled this payment before.
+  // An offer that is withdrawn now was made to the buyer who used or settled this payment before.
   const first = await context.paidCalls.find(id);
   if (first) return { seen: first };
   const claimed = await beginOnOtherTerms(context, asked);

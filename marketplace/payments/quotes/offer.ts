@@ -3,7 +3,7 @@ import type { Wallet } from "../../wallet.ts";
 
 /** Something that can be paid for per call, as it is quoted. */
 export interface Offer {
-  /** What is sold, as PaidWork names it. */
+  /** The product, under PaidWork's name for it. */
   readonly product: string;
   /** Full address of the route. */
   readonly url: string;

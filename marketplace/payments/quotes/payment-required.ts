@@ -89,7 +89,7 @@ interface Quote {
   readonly header: string;
 }
 
-/** What is paid for, as every quote names it. */
+/** The resource that is paid for, as every quote names it. */
 export function resourceOf({ url, resource = url, description }: Offer) {
   return { url: resource, description, mimeType: "application/json" } as const;
 }

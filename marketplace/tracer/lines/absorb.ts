@@ -49,7 +49,7 @@ function giveSlivers(
   at: Int32Array,
   cover: Int32Array,
 ): boolean {
-  // What has the paint of something large is no blend, but the inside of a ring.
+  // An area with the paint of something large is no blend, but the inside of a ring.
   const isPaint = new Set(paints.filter((paint, area) => paint >= 0 && sizes[area] > sliverMax));
   const beside = Array.from({ length: count }, () => new Set<number>());
   const isClear = new Uint8Array(count);

@@ -51,7 +51,7 @@ export function covering(
 const failuresMax = 12;
 /** Edges that are off by no more are as near as they can be. */
 const closeMax = 0.06;
-/** What is large and off by so much has more than a few bends that could not be measured. */
+/** A large area that is off by this much has more than a few bends that could not be measured. */
 const farMissMin = 0.15;
 /** By how much less the edges must be off for strokes to be moved. */
 const betterMin = 0.8;

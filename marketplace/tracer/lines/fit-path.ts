@@ -130,7 +130,7 @@ function fitChain(points: readonly Place[], width: number): Fitted {
   return rounded && rounded.cost < found.cost ? rounded : found;
 }
 
-/** What costs no more is plain enough: a line, an arc, or a corner. */
+/** A fit that costs no more is plain enough: a line, an arc, or a corner. */
 const plainCost = 5;
 /** Bends of wider strokes are hardly larger than they are wide, and pass for corners. */
 const roundedMin = 3.5;

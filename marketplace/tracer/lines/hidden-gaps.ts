@@ -64,7 +64,7 @@ export class HiddenGaps {
     for (let hole = container[area], up = 0; up < 2 && hole >= 0 && paints[area] >= 0; up++) {
       const owner = all[hole].area;
       if (paints[owner] === paints[area]) return true;
-      // What is opaque has no hole there: the area is drawn over it.
+      // An opaque area has no hole there: this area is drawn over it.
       if (opaque[owner] === 1 && opaque[area] === 1) return false;
       hole = container[owner];
     }

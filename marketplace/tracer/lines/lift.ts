@@ -13,7 +13,7 @@ import { State } from "./state.ts";
 import type { FoundStroke } from "./strokes-of.ts";
 
 export interface LiftedLines {
-  /** What lies beneath: it goes on under the strokes. */
+  /** The areas beneath, which go on under the strokes. */
   readonly areas: Areas;
   readonly lines: Lines;
   /** The picture without them. */

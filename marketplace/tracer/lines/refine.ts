@@ -177,7 +177,7 @@ class System {
   }
 }
 
-/** What no pixel speaks of stays where it is. */
+/** A number that no pixel depends on stays as it is. */
 const damping = 0.2;
 
 /** The place of a stroke nearest to a pixel: between two of its points, in a direction, and how far from the stroke's edge. */
@@ -267,7 +267,7 @@ class Nearest {
     const { share, weight } = this.edge;
     if (this.stroke < 0 || Math.abs(this.distance) > farMax) return;
     const drawn = Math.max(0, Math.min(1, 0.5 - this.distance));
-    // What is whole, and is drawn so, says nothing of where the edge runs.
+    // A whole pixel that is drawn whole says nothing of where the edge runs.
     if ((drawn === 1 && share >= 1) || (drawn === 0 && share <= 0)) return;
     systems[this.stroke].add(Math.max(-offMax, Math.min(offMax, share - drawn)), weight, this);
   }

@@ -201,7 +201,7 @@ function rectThrough(points: readonly Place[], missMax: number): Shape | null {
     return lengthOf(Math.max(dx, 0), Math.max(dy, 0)) + Math.min(0, Math.max(dx, dy)) - r;
   };
   const missed = (r: number, enough: number) => farthest(points, (p) => off(r, p), enough);
-  // What no sharp corner explains better than a round one of next to no radius is sharp.
+  // Sharp corners first: a corner is sharp where even a small radius fits no better.
   let [best, least] = [0, missed(0, Number.POSITIVE_INFINITY)];
   const sharp = areNear(points, missMax * 0.8, (p) => off(0, p));
   // The miss begins to fall somewhere before the radius, and rises after it.

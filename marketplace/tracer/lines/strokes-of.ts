@@ -46,7 +46,7 @@ export function strokesOf(pixels: Int32Array, on: Uint8Array, picture: Measured,
   if (!paths || paths.length === 0 || paths.length > pathsMax) return null;
   const free = paths.map((path) => (path.closed ? [] : [freeEnd(path, 0, picture), freeEnd(path, 1, picture)]));
   if (free.flat().some((end) => end && !end.abuts && !end.tip)) return null;
-  // What goes on much farther ends at another stroke of the area.
+  // A tip that goes on much farther ends at another stroke of the area.
   const tips = free.flatMap((ends, i) =>
     ends.flatMap((end) => (end?.tip && end.tip.beyond < 1.5 * paths[i].width + 2 ? [end.tip] : [])),
   );
@@ -128,8 +128,8 @@ function freeEnd(path: Path, side: 0 | 1, picture: Measured): FreeEnd | null {
 }
 
 /**
- * What comes after an end: how far the area goes on, a pixel that is clear of it, and whether something other begins there
- * than lies beside the stroke. `line` points inwards.
+ * Looks beyond an end: how far the area goes on, a pixel that is clear of it, and whether another area begins there than
+ * lies beside the stroke. `line` points inwards.
  */
 function lookBeyond(at: Place, { dx, dy }: StraightLine, width: number, { areas, area, stride, paints }: Measured) {
   const placeOf = (x: number, y: number) => {

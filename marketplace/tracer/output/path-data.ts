@@ -46,7 +46,7 @@ function segments({ kinds, points, open }: Outline, unit: number, startX: number
     if (kinds[k] === 1) {
       const [x, y] = [at(i), at(i + 1)];
       i += 2;
-      // What goes on in one direction is one line.
+      // Segments in one direction are one line.
       if (kinds[k + 1] === 1 && goesOn(x - pen.x, y - pen.y, at(i) - x, at(i + 1) - y)) continue;
       pen.line(x, y);
     } else if (kinds[k] === 2) {

@@ -56,7 +56,7 @@ export function renderRaster(svg: string, width: number, height: number): Raster
 
 function asRaster(drawn: RenderedImage, width: number, height: number): Raster {
   const { pixels, width: w, height: h } = drawn;
-  // What is opaque is straight already.
+  // Opaque colour is straight already.
   const whole = new Uint8Array(pixels.buffer, pixels.byteOffset, pixels.length);
   if (w === width && h === height && isOpaque(whole)) return { width, height, rgba: whole };
   const rgba = new Uint8Array(width * height * 4);

@@ -45,7 +45,7 @@ const areasMin = 4;
 const areasMax = 4000;
 /** Least share of the picture a field is worth looking for in. */
 const sizeMin = 0.03;
-/** What is saved, in lambdas: a pixel of border, which shows as a seam; an area with its gradient, linear or radial. */
+/** The saving by a field, in lambdas: per pixel of border, which shows as a seam; per area with its gradient, linear or radial. */
 const seamWorth = 2;
 const areaWorth = 40;
 const radialWorth = 120;

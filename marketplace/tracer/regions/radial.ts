@@ -112,7 +112,7 @@ class Search {
 /** Smallest area a gradient is looked for in, px, and the least error of its plane, in lambdas. */
 const seedMin = 60;
 const seedErrorMin = 12;
-/** What is saved, in lambdas: a linear gradient; a flat fill and its element; of a pixel of border, so much. */
+/** The saving by a radial gradient, in lambdas: a linear gradient; a flat fill and its element; a share per pixel of border. */
 const linearWorth = 40;
 const fillWorth = 10;
 const borderShare = 0.5;

@@ -30,7 +30,7 @@ class Reader {
   private readonly groups: Group[] = [];
   private elements: Element[] = [];
   private group: Attributes | null = null;
-  /** What is in a mask is not drawn: the writer knows it by the fade. */
+  /** Elements in a mask are not drawn: the writer knows it by the fade. */
   private inMask = false;
   private gradient: { readonly name: string; readonly attributes: Attributes; readonly stops: Stop[] } | null = null;
 
@@ -143,7 +143,7 @@ function gradientOf(name: string, attributes: Attributes, stops: readonly Stop[]
   // matrix(1 0 0 by 0 shift): the circle's height is `by` of its width, and its middle stays.
   const [, , , by, , shift] = (attributes.get("gradientTransform")?.slice(7, -1) ?? "").split(" ").map(Number);
   if (by === undefined) return { kind: "radial", cx, cy, r, stops };
-  // What was rounded in `cy` the shift still shows.
+  // The shift still shows the digits of `cy` that were rounded away.
   const exact = Math.min(cy + 0.499, Math.max(cy - 0.499, shift / (1 - by)));
   return { kind: "radial", cx, cy: exact, r, ry: r * by, stops };
 }

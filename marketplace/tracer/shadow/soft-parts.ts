@@ -213,7 +213,7 @@ function lineAlong(direction: readonly number[], pixels: Uint8Array, ground: rea
 /** How far an edge reaches, px, and how far from the line it leads, levels. */
 const edgeReach = 6;
 const leaveMin = 30;
-/** What is nearly ground, levels from it. */
+/** Pixels that are nearly ground, levels from it. */
 const outerMin = 6;
 const outerMax = 60;
 /** Most levels that a pixel may lie off the line, and more by a share of how far along; the least share of those that do not. */

@@ -50,10 +50,10 @@ export function listPage<T>(db: Database, { path, title, label, states, one, lis
 interface ListProps<T> {
   readonly path: string;
   readonly title: string;
-  /** What is typed to find some. */
+  /** Label of the search field. */
   readonly label: string;
   readonly states: readonly string[];
-  /** What one is called. */
+  /** The word for one row. */
   readonly one: string;
   list(
     asked: Readonly<Record<string, string>>,

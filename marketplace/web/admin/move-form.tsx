@@ -50,7 +50,7 @@ interface MoveFormProps {
   /** `agent`, `account`. */
   readonly what: string;
   readonly move: "suspend" | "restore";
-  /** What comes of it. */
+  /** The effect of the move, in words. */
   readonly effect: string;
   readonly refusal: Refusal | undefined;
 }

@@ -33,7 +33,7 @@ function InputField({ field, value, error }: InputFieldProps) {
   const { name, label, type, required, description, default: fallback } = field;
   const id = idOf(name);
   if (type === "boolean") return <Toggle field={field} value={value} />;
-  // What has a default may be left out.
+  // A field with a default may be left out.
   const isNeeded = required && fallback === null;
   const told = {
     id,

@@ -10,7 +10,7 @@ export interface Asked {
   /** The parameters that say something, as the API takes them. */
   readonly parameters: ReadonlyMap<string, string>;
   readonly query: ListQuery;
-  /** What is wrong with a parameter; the query is then without that. */
+  /** The problem with a parameter, which the query then leaves out. */
   readonly problem: string | undefined;
 }
 

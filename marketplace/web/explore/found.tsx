@@ -78,7 +78,7 @@ const firstScreenMax = 3;
 interface FoundProps {
   readonly asked: Asked;
   readonly page: AgentPage;
-  /** What is shown where nothing was found. */
+  /** Agents to show where nothing was found. */
   readonly near: readonly ListedAgent[];
 }
 

@@ -20,7 +20,7 @@ document.addEventListener("click", ({ target }) => {
   if (target.closest("[data-close]")) close(target);
 });
 
-/** What was done was said: reloading the page, or sending its address to another person, does not say it again. */
+/** The notice was shown: reloading the page, or sending its address to another person, must not show it again. */
 if (document.querySelector("[data-notice]")) {
   const here = new URL(location.href);
   here.searchParams.delete("done");

@@ -100,7 +100,7 @@ function listen(form: HTMLFormElement, bench: Bench): void {
     traced = asked();
     void bench.preview();
   });
-  // What is typed takes effect by itself: a browser would press the first button, which buys.
+  // Enter in a field must do nothing: values take effect by themselves, and a browser would press the first button, which buys.
   form.addEventListener("keypress", (event) => {
     const isField = event.target instanceof HTMLElement && event.target.matches(enteredFields);
     if (event.key === "Enter" && isField) event.preventDefault();

@@ -79,7 +79,7 @@ interface Frequencies {
   readonly firsts: Int32Array;
 }
 
-/** What was rounded to nothing says nothing; steps of a few levels drown in the rounding of colours. */
+/** Frequencies that were rounded to nothing tell nothing; steps of a few levels drown in the rounding of colours. */
 const stepMin = 5;
 const valueMin = 0.6;
 

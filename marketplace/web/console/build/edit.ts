@@ -97,7 +97,7 @@ async function keepIfChanged(
   await keepDraft(needs, owner, kept.slug, { revision, definition, secrets: changed });
 }
 
-/** What was typed stays in the form, under the state that it was made of. */
+/** The typed text stays in the form, under the state that it was made of. */
 function conflicting(owner: Account, saved: Draft, written: Written & { revision: string }, before: Before): Edited {
   const mine: Draft = { ...saved, definition: written.definition, revision: written.revision };
   const lines = lineDiff(definitionYaml(owner, saved.slug, saved), definitionYaml(owner, saved.slug, mine));

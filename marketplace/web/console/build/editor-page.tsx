@@ -100,7 +100,7 @@ async function viewOf(
   };
 }
 
-/** What was posted and not taken stays in the form. */
+/** A draft that was posted and not kept stays in the form. */
 function asTyped(draft: Draft, refusal: Refusal | undefined): Draft {
   if (refusal?.act !== "edit") return draft;
   const read = draftDefinitionShape.safeParse(definitionInForm(refusal.form));

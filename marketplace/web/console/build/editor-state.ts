@@ -36,7 +36,7 @@ export interface Editor {
   /** By the places of the fields. */
   readonly formerRules: readonly FormerRules[];
   readonly tried: Tried;
-  /** What was typed here is not saved, since the draft was changed elsewhere. */
+  /** Set when the typed text is not saved, since the draft was changed elsewhere. */
   readonly conflict: Conflict | undefined;
   /** What a button did not do, and why. */
   readonly problem: string | undefined;

@@ -150,7 +150,7 @@ export function refusedSecretIn(form: URLSearchParams): RefusedSecret | undefine
   return { name, problem: name === "" ? "Give the secret a name." : `${rule} The secret is not kept yet.` };
 }
 
-/** What is said of secrets in a form that was not kept, since no page shows them again. */
+/** The problem to tell when secrets were typed into a form that was not kept, since no page shows them again. */
 export function lostSecretIn(form: URLSearchParams): RefusedSecret | undefined {
   const isTyped = [...form].some(([key, value]) => value !== "" && (key === "secret_value" || key.startsWith("k.")));
   if (!isTyped) return undefined;
@@ -173,7 +173,7 @@ export function changedFields(fields: DraftDefinition["fields"], { move, at }: F
   return inNewOrder(fields, { move, at });
 }
 
-/** What stands beside each field, as the fields stand after that. */
+/** Rows beside the fields, in the order that the fields have after the change. */
 export function inNewOrder<Row>(rows: readonly Row[], { move, at }: FieldChange): Row[] {
   if (move === "remove") return rows.filter((_, index) => index !== at);
   const to = move === "up" ? at - 1 : at + 1;

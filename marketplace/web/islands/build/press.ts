@@ -16,7 +16,7 @@ export function pressOf(value: string, button: Element | null, focus?: string): 
   return { name, at: row ? rows().indexOf(row) : undefined, focus };
 }
 
-/** What is posted for it now; undefined where its row is gone, or is where it was to go. */
+/** The button's value as it is posted now; undefined where its row is gone, or has already moved where the button would move it. */
 export function postedFor({ name, at }: Press): string | undefined {
   if (name === "add") return "add.0";
   if (!isMove(name)) return name;

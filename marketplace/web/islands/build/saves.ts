@@ -11,7 +11,7 @@ export const typingPauseMs = 700;
 const betweenSavesMs = 2_000;
 const againAfterMs = 5_000;
 
-/** What is typed is saved by one post at a time: each says the state that the one before it made. */
+/** Saves the form by one post at a time: each post names the state that the one before it made. */
 export class Saves {
   readonly #form: HTMLFormElement;
   #isDirty = false;
@@ -119,7 +119,7 @@ export class Saves {
     if (redrawsRows(pressed)) this.#followRows(pressed);
     this.#isTold = isConflict();
     if (status < 400 && hasSecrets) showSecrets(page, posted);
-    // What is not saved keeps the page from being left without a question.
+    // Unsaved text keeps the page from being left without a question.
     this.#isDirty ||= status >= 400;
     this.#sayState(status);
     if (status < 400) this.#goOn();

@@ -4,7 +4,7 @@ export function say(text: string): void {
   if (line) line.textContent = text;
 }
 
-/** What is written is posted again; a button is not pressed again for a person who may have gone on. */
+/** Text is posted again by itself; a button is not pressed again for a person who may have gone on. */
 export function notDone(pressed: string, status: number): string {
   const why = status === 429 ? "too many changes in a minute" : "no answer";
   return pressed === "save" || pressed === "type"

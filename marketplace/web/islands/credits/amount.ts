@@ -30,7 +30,7 @@ export class Amount {
 
   #show(): void {
     this.#usualBefore = this.#usual ?? this.#usualBefore;
-    // What is typed counts, so nothing else looks chosen.
+    // The typed amount counts, so no other choice may look chosen.
     if (this.#usualBefore) this.#usualBefore.checked = this.#own.value === "";
     const { credits } = this;
     const isWhole = Number.isInteger(credits) && credits >= 1;

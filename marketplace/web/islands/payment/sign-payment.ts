@@ -7,7 +7,7 @@ import { sign } from "./sign.ts";
 import { connectHedera } from "./sign-hedera.ts";
 import type { PaymentView } from "./view.ts";
 
-/** What is bought: the body is posted to the address, for the price that it quotes. */
+/** A purchase: the body is posted to the address, for the price that it quotes. */
 export interface Purchase {
   readonly url: string;
   readonly body: string;

@@ -71,7 +71,7 @@ export class WalletPanel {
   async #follow(): Promise<void> {
     const { wallet, network } = this;
     const what = this.#chosen;
-    // What is chosen while a wallet takes its time is followed on its own.
+    // A choice made while a wallet takes its time has a call of #follow of its own.
     const isOvertaken = () => !this.#isChosen(wallet, network) || this.#chosen !== what;
     if (!wallet || (await canSignFor(wallet, network)) || isOvertaken()) return;
     if (what !== "wallet") {

@@ -17,7 +17,7 @@ export type View = "compare" | "result" | "outlines" | "markup";
 /** A drawing on the bench, and how it came about. */
 export interface Shown {
   readonly isPreview: boolean;
-  /** What was traced; a drawing from words has none. */
+  /** The traced picture; a drawing from words has none. */
   readonly source: Picture | undefined;
   readonly drawing: Drawing;
   readonly score: number | undefined;
@@ -49,12 +49,12 @@ export interface State {
   readonly problem: { readonly title: string; readonly text: string } | undefined;
 }
 
-/** What is to be drawn. */
+/** A drawing to make. */
 export interface Order {
   readonly draws: boolean;
   /** Under the API's names. */
   readonly settings: object;
-  /** What is traced; a drawing from words has none. */
+  /** The picture to trace; a drawing from words has none. */
   readonly picture: Picture | undefined;
 }
 

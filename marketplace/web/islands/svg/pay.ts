@@ -32,7 +32,7 @@ export async function payForDrawing(
   const { hd: _, ...settings } = order.settings as { hd?: true };
   const image = order.picture && (await base64Of(order.picture.blob));
   const body = JSON.stringify({ ...settings, ...(image && { image }) });
-  // What was paid for and is not here yet comes first: no second payment is made beside it.
+  // A drawing that is paid for and not here yet comes first: no second payment is made beside it.
   const { payment: unended } = findKept(product);
   if (unended) return deliver(product, unended.isOwed ? keptFor(product, { ...unended, body }) : unended, true);
   const agreesTo = async (credits: number) => {

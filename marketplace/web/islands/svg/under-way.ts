@@ -6,7 +6,7 @@ import type { Bench } from "./bench.ts";
 export interface UnderWay {
   readonly draws: boolean;
   readonly settings: object;
-  /** What is traced; a drawing from words has none. */
+  /** The picture to trace; a drawing from words has none. */
   readonly picture: Blob | undefined;
   /** The picture's, where it is known. */
   readonly fileName?: string | undefined;
