@@ -146,7 +146,7 @@ interface Beats {
     readonly day: number;
     readonly minutes: Buffer;
   }>;
-  /** Whether there was any before the window. */
+  /** Whether there were beats before the window. */
   readonly hasEarlier: boolean;
 }
 

@@ -54,7 +54,7 @@ export class DurabilityWatch {
     return { declared: this.#declared, seen: this.#seen, risk: riskOf(this.#declared, this.#seen) };
   }
 
-  /** Whether what was answered survives the loss of the database's machine, as far as can be seen. */
+  /** Whether answered commits survive the loss of the database's machine, as far as can be seen. */
   get isSafe(): boolean {
     return this.#declared === "synchronous" && this.#seen === "synchronous_standby";
   }

@@ -94,7 +94,7 @@ async function refused({ body }: Answer, payment: SignedPayment, known: Known): 
 /** Why a payment was refused, as a 402 begins: `already_settled: …`. */
 const reasonIn = ({ error }: Answer["body"]) => /^(\w+):/.exec(String(error))?.[1];
 
-/** Whether it moved money, and whether it no longer can. What is not known is unknown, and never free of charge. */
+/** Whether the payment moved money, and whether it no longer can. A payment whose end is not known is unknown, and never free of charge. */
 async function standingOf(
   payment: SignedPayment,
   { progress }: Known,

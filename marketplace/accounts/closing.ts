@@ -96,7 +96,7 @@ function refuseToLose(left: bigint, { creditsGivenUp: most }: ByHolder): void {
   throw new ApiError("conflict", `There are ${left} credits left${said}.`);
 }
 
-/** Whether it could be closed now, credits given up. */
+/** Whether the account cannot be closed now, even with its credits given up. */
 export function isInTheWay({ runs_under_way: runs, calls_owed: owed, purchases_under_way: bought }: Closing): boolean {
   return runs + owed + bought > 0;
 }

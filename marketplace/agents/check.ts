@@ -10,7 +10,7 @@ import { type Definition, definitionSchema } from "./definition.ts";
 import { searchProblem } from "./secret-search.ts";
 import { unsafeTemplates } from "./unsafe-templates.ts";
 
-/** Whether what a creator says about an agent fits together: its form, the connector's settings, slots and secrets. */
+/** Checks that the parts of a definition fit together: its form, the connector's settings, slots and secrets. */
 export async function checkDefinition(
   tools: PublishTools,
   ownerId: AccountId,

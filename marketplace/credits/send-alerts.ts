@@ -105,7 +105,7 @@ interface Spent {
   readonly cap: bigint;
 }
 
-/** Compares with the key's caps as they are now: key_days keeps what a day's cap allowed then, which may be the rest of the month's. */
+/** Compares with the key's caps as they are now: the cap kept with a day may be what was left of the month's. */
 async function claimSpent(db: Queryable): Promise<Spent[]> {
   const { rows } = await db.query<Spent>(
     `with used as (

@@ -12,7 +12,7 @@ export interface RunReport extends OwnRun {
   /** The agent's name now, and its version then. */
   readonly agent_name: string;
   readonly agent_version: number;
-  /** Whether it can be run again. */
+  /** Whether the agent can be run again. */
   readonly agent_is_live: boolean;
   /** Null when it was too long to be kept. */
   readonly input: Readonly<Record<string, string | number | boolean>> | null;

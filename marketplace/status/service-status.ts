@@ -62,7 +62,7 @@ export interface Status {
   /** `down`: the database does not answer, without which nothing works. `degraded`: something less than all of it works. */
   readonly status: "ok" | "degraded" | "down";
   readonly database: boolean;
-  /** Whether it answered. */
+  /** Whether the facilitator answered. */
   readonly facilitator: boolean;
   readonly networks: readonly NetworkStatus[];
   readonly jobs: readonly JobState[];

@@ -13,7 +13,7 @@ import type { Viewer } from "./viewer.ts";
 export interface Frame {
   readonly publicUrl: string;
   readonly assets: () => Promise<Assets>;
-  /** Whether there is something at a path. */
+  /** Whether a page or a file is at a path. */
   readonly has: (path: string) => boolean;
   /** Where the facilitator has its own pages. */
   readonly facilitator: string;

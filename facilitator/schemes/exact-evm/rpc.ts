@@ -108,7 +108,7 @@ export class RpcError extends Error {
   }
 }
 
-/** Whether it is what a contract reverted with, whose words are its own. */
+/** Whether the error is a contract's revert, whose words are the contract's own. */
 export function isOfContract({ code, message }: Pick<RpcError, "code" | "message">): boolean {
   return code === 3 || /revert/i.test(message);
 }

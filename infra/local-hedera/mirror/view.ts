@@ -11,7 +11,7 @@ export class MirrorView {
     this.chain = chain;
   }
 
-  /** Whether what happened at `consensusAt` has reached the mirror. */
+  /** Whether a transaction at `consensusAt` has reached the mirror. */
   shows(consensusAt: bigint): boolean {
     const { clock, levels } = this.chain;
     return levels.mirrorLagMs === 0 || consensusAt <= clock.now() - BigInt(levels.mirrorLagMs) * nanosPerMillisecond;

@@ -33,7 +33,7 @@ export class FacilitatorClient {
     return Math.max(retryUsuallySeconds, Math.ceil((this.#busyUntil - Date.now()) / 1_000));
   }
 
-  /** Whether it says that this network settles now; what it does not say is taken for a yes. At most some seconds old. */
+  /** Whether the facilitator says that this network settles now; a network that it does not name counts as settling. At most some seconds old. */
   settlesOn(network: string): Promise<boolean> {
     return this.#chains.settlesOn(network);
   }

@@ -58,7 +58,7 @@ export interface RunningAgent extends WhatRuns {
   readonly opensRun: boolean;
 }
 
-/** Whether it must be asked first if it can work, and what it will use up reserved. */
+/** Whether the work must be checked, and its limited resources reserved, before it is paid for. */
 export function isReserved(bought: PaidWork): boolean {
   return bought.kind === "run" && bought.prepared.runnable.precheck !== undefined;
 }

@@ -30,7 +30,7 @@ export async function isSettledElsewhere(
   return !isOwn && !(await isFormerUrl(db, resource, own, bought.product));
 }
 
-/** Whether it is the agent's URL under a handle that its creator had. */
+/** Whether a resource is the agent's URL under a handle that its creator had. */
 async function isFormerUrl(db: Queryable, resource: string, own = "", product: string): Promise<boolean> {
   const [before] = own.split(agentPath);
   if (before === own || !resource.startsWith(`${before}${agentPath}`)) return false;

@@ -47,7 +47,7 @@ export function leapsOf(
   return hidden;
 }
 
-/** Whether it is the short way where a line begins in a marker or an arrow's head. */
+/** Whether a leap is the short way where a line begins in a marker or an arrow's head. */
 function isNick(xs: Int32Array, ys: Int32Array, a: number, b: number, length: number): boolean {
   return (
     xs.length <= smallMax && length <= xs.length * nickMax && lengthOf(xs[b] - xs[a], ys[b] - ys[a]) <= nickWidthMax

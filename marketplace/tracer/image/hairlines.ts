@@ -37,7 +37,7 @@ export function strengthenHairlines(pixels: Uint8Array, width: number, height: n
 }
 
 const passesMax = 24;
-/** How far from a link the pixels may lie that decide about it and that it changes, px. */
+/** How far from a link the pixels that decide about it and those that it changes may lie, together, px. */
 const reach = 3;
 /** Where more of the picture than this would be thin lines, it is texture. */
 const linkShareMax = 0.12;

@@ -8,8 +8,8 @@ interface Row {
 }
 
 /**
- * Whether what lies in the gaps of strokes hides them: it is drawn, opaque, and after all that the strokes lie on, as a stroke
- * is. `at` has the stroke on each pixel.
+ * Whether the things in the gaps of strokes hide them: they are drawn, opaque, and drawn like a stroke after all that the
+ * strokes lie on. `at` has the stroke on each pixel.
  */
 export class HiddenGaps {
   private readonly areas: Pick<Areas, "map" | "paints" | "opaque">;
@@ -57,7 +57,7 @@ export class HiddenGaps {
     return all[outer[area]].enclosed < all[outer[ground]].enclosed;
   }
 
-  /** Whether what it lies in has its paint: it is not drawn then. */
+  /** Whether the area around it, or the one around that, has its paint: then it is not drawn. */
   private isSeenThrough(area: number): boolean {
     const { paints, opaque } = this.areas;
     const { all, container } = this.chain;

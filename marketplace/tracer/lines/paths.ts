@@ -13,7 +13,7 @@ export interface Path {
   readonly end: Place | null;
   /** The pixels that its middle was thinned to. */
   readonly way: readonly Place[];
-  /** Whether it was measured nearly everywhere, and is as wide there. */
+  /** Whether the stroke was measured nearly everywhere, and is as wide there. */
   readonly isEven: boolean;
 }
 

@@ -5,7 +5,7 @@ import { type Candidate, type Sizes, thinAreas } from "./candidates.ts";
 import { type Measures, measureAreas } from "./measure.ts";
 import type { Work } from "./refine.ts";
 
-/** The rest of the picture, and the strokes lifted off so far; both get the picture's size with the first stroke. */
+/** The rest of the picture, and the strokes lifted off so far. Arrays of the picture's size are made with the first stroke. */
 export class State {
   areas: Areas;
   pixels: Uint8Array;

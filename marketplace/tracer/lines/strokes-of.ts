@@ -19,9 +19,9 @@ export interface FoundStroke {
   /** The pixels that its middle was thinned to, and whether it could be measured along these. */
   readonly way: readonly Place[];
   readonly isMeasured: boolean;
-  /** Whether it ends, at its start and its end, where something else begins: it may go on beneath that. */
+  /** Whether another thing begins at the stroke's start, and at its end: the stroke may go on beneath it. */
   readonly abuts: readonly [boolean, boolean];
-  /** Whether it was seen, at its start and its end, how it is cut. */
+  /** Whether it was seen how the stroke is cut at its start, and at its end. */
   readonly tips: readonly [boolean, boolean];
 }
 

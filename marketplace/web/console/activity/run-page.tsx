@@ -97,7 +97,7 @@ function RunBody({ run, json, example, publicUrl, refusal }: BodyProps) {
 interface BodyProps {
   readonly run: RunReport;
   readonly json: RunJson;
-  /** Whether its agent's page shows it; undefined where it cannot. */
+  /** Whether the agent's page shows the run as an example; undefined where it cannot. */
   readonly example: boolean | undefined;
   readonly publicUrl: string;
   readonly refusal: Refusal | undefined;

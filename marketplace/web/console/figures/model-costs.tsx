@@ -13,7 +13,7 @@ import type { Refusal } from "../refusal.ts";
 import { RefusedNote } from "../refused-note.tsx";
 import { Seen } from "../seen.tsx";
 
-/** The account charged for the agent's model, today's cost, and the most that it may be. */
+/** Today's cost of the agent's model, which its creator is charged, and the most that a day may cost. */
 export function ModelCosts({ agent, model, ownBudget, refusal }: ModelCostsProps) {
   if (!model) {
     return (
