@@ -62,7 +62,7 @@ export async function refuseAccess(needs: GrantNeeds, request: AccessRequest): P
   return answerAddress(needs, request, { error: "access_denied", error_description: "The person said no." });
 }
 
-/** Exchanges a code, or what tokens are renewed with, for tokens. Either is used once; a second use ends all that came of it. */
+/** Exchanges a code, or what tokens are renewed with, for tokens. Either is used once; at a second use a second program has it, so all that came of it ends. */
 export async function exchange(needs: GrantNeeds, asked: Asked): Promise<Tokens> {
   requireToolServer(needs, asked);
   const isCode = asked.grant_type === "authorization_code";
@@ -75,7 +75,7 @@ export async function exchange(needs: GrantNeeds, asked: Asked): Promise<Tokens>
     textOf(asked, isCode ? "code" : "refresh_token"),
   );
   const client = textOf(asked, "client_id");
-  if (secret?.client === client && secret.used) throw await revokeStolenKey(needs.db, secret.keyId);
+  if (secret?.client === client && secret.used) throw await revokeGrant(needs.db, secret.keyId);
   if (!secret?.isGood || secret.client !== client) {
     // Told that its tokens alone are gone, a client that is forgotten would lead people to a dead end.
     await requireKnownClient(needs.db, client);
@@ -104,7 +104,7 @@ export async function exchange(needs: GrantNeeds, asked: Asked): Promise<Tokens>
     const refresh_token = await issue(tx, "refresh", secret.keyId, refreshSeconds);
     return { access_token, token_type: "Bearer" as const, expires_in: accessSeconds, refresh_token, scope };
   });
-  if (!tokens) throw await revokeStolenKey(needs.db, secret.keyId);
+  if (!tokens) throw await revokeGrant(needs.db, secret.keyId);
   return tokens;
 }
 
@@ -136,7 +136,7 @@ export async function giveBack({ db }: GrantNeeds, asked: Asked): Promise<void> 
   const clientId = textOf(asked, "client_id");
   for (const kind of ["access", "refresh"] as const) {
     const secret = await findSecret(db, kind, token);
-    if (secret?.client === clientId) await revokeStolenKey(db, secret.keyId);
+    if (secret?.client === clientId) await revokeGrant(db, secret.keyId);
   }
 }
 
@@ -193,8 +193,8 @@ interface Secret {
   readonly isGood: boolean;
 }
 
-/** A second program has it, so it was stolen: everything that was issued with the key ends, and the person sees it revoked. */
-async function revokeStolenKey(db: Queryable, keyId: KeyId): Promise<OAuthError> {
+/** Ends everything that was issued with the key; the person sees it revoked. */
+async function revokeGrant(db: Queryable, keyId: KeyId): Promise<OAuthError> {
   await db.query("update api_keys set revoked_at = now() where id = $1 and revoked_at is null", [keyId]);
   return spent();
 }
