@@ -24,7 +24,7 @@ interface Known {
 export interface Sizes {
   /** px. */
   readonly widest: number;
-  /** As `longMin`. */
+  /** Least length, counted as for `longMin`. */
   readonly shortest?: number;
 }
 
@@ -90,7 +90,7 @@ const narrowMax = 3;
 const barMax = 8;
 /** How long an area is: its sides, squared, by its pixels; 16 for a square, 21 for a disc, 36 for a bar of one to seven. */
 const longMin = 25;
-/** Of areas that are strokes where others of their width and paint are. */
+/** The least length of strokes where others of their width and paint are. */
 export const shortMin = 18;
 /** Shorter ones are letters, px. */
 const lengthMin = 16;
