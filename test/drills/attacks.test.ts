@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { expect } from "vitest";
 import { publishAgent } from "../../marketplace/agents/publish.ts";
 import { attack, attacks, bystand, memoryMegabytes } from "../support/attacks.ts";
+import { elapse } from "../support/elapse.ts";
 import { paidTest } from "../support/fixtures.ts";
 import { imageEnv } from "../support/image-env.ts";
 import { echoAgent } from "../support/marketplace.ts";
@@ -37,7 +38,7 @@ test.for(Object.keys(attacks))(
     const bystander = bystand(target, attacked);
     while (!over) {
       mostMegabytes = Math.max(mostMegabytes, await memoryMegabytes(service.child.pid as number));
-      await new Promise((resolve) => setTimeout(resolve, 100));
+      await elapse(100, "until the memory is looked at again");
     }
     const { tookMs, failed } = await bystander;
     expect(failed).toBe(0);

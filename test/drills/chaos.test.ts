@@ -1,4 +1,5 @@
 import { test as base, expect } from "vitest";
+import { elapse } from "../support/elapse.ts";
 import {
   type Answer,
   call,
@@ -43,7 +44,7 @@ test("two hundred runs in flight, a copy killed again and again, PostgreSQL rest
     }
   });
   for (let kill = 0; kill < 3; kill += 1) {
-    await new Promise((resolve) => setTimeout(resolve, 2_000));
+    await elapse(2_000, "a copy dies in the middle of its work");
     doomed.child.kill("SIGKILL");
     if (kill === 1) await postgres.restart();
     doomed = await startProcess(market.environment);
@@ -83,6 +84,6 @@ async function insist({ key, agent }: Market, name: string, urlOf: (attempt: num
     });
     if (answer?.status === 200) return answer;
     if (answer && answer.status < 500) throw new Error(`${name}: ${answer.status} ${answer.text}`);
-    await new Promise((resolve) => setTimeout(resolve, 100));
+    await elapse(100, "until the client asks again");
   }
 }

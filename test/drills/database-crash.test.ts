@@ -1,4 +1,5 @@
 import { expect } from "vitest";
+import { elapse } from "../support/elapse.ts";
 import { paidTest } from "../support/fixtures.ts";
 import { usdcOf } from "../support/hedera-payments.ts";
 import { until } from "../support/marketplace.ts";
@@ -34,7 +35,7 @@ async function insist(proof: object, first: PaidAnswer): Promise<PaidAnswer> {
   for (let answer = first; ; answer = await post(proof)) {
     if (answer.status < 500) return answer;
     expect(answer.status).toBe(503);
-    await new Promise((resolve) => setTimeout(resolve, 100));
+    await elapse(100, "until the buyer asks again");
   }
 }
 
@@ -61,7 +62,7 @@ test.each([0, 150, 600])(
     model.injectFault({ delayMs: 1_200 });
     const first = post(proof);
     await until(() => model.asked() > asked);
-    await new Promise((resolve) => setTimeout(resolve, intoMs));
+    await elapse(intoMs, "how far into the run the database crashes");
     await postgres.crash();
     expect(await insist(proof, await first)).toMatchObject({ status: 200, body: { success: true } });
     await expectPaidOnce(proof, before);

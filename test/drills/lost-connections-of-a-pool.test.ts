@@ -1,8 +1,8 @@
-import { setTimeout as pause } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { proveLedger } from "../../marketplace/credits/prove.ts";
 import { asApiError } from "../../shared/http.ts";
 import { connect, type Database, inTransaction, type Queryable } from "../../shared/postgres.ts";
+import { elapse } from "../support/elapse.ts";
 import { freshDatabase } from "../support/postgres.ts";
 
 let db: Database;
@@ -88,7 +88,9 @@ describe("a connection that ends", () => {
       const { rowCount } = await other.query(
         "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'under-test' and state <> 'idle'",
       );
-      ended = (rowCount ?? 0) > 0 || (await Promise.race([proving.then(() => true), pause(1, false)]));
+      ended =
+        (rowCount ?? 0) > 0 ||
+        (await Promise.race([proving.then(() => true), elapse(1, "until it is looked at again").then(() => false)]));
     }
     const error = await proving;
     expect(error === undefined || away(error)).toBe(true);

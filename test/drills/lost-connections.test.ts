@@ -1,8 +1,8 @@
-import { setTimeout as pause } from "node:timers/promises";
 import pg from "pg";
 import { createPublicClient, http } from "viem";
 import { test as base, expect } from "vitest";
 import { usdcStandIn } from "../../infra/local-evm/artifacts.ts";
+import { elapse } from "../support/elapse.ts";
 import { evmSetting } from "../support/evm-facilitator.ts";
 import { paymentBody } from "../support/evm-payments.ts";
 import { proveLedger, seedMarket, startMarketplace, until } from "../support/marketplace.ts";
@@ -11,8 +11,8 @@ import { kept, part, perFile } from "../support/part.ts";
 import { Service } from "../support/service.ts";
 
 const lastsMs = 9_000;
-/** Of a buyer between two calls: connections are cut in the middle of work, and work that takes all of the machine cuts no more. */
-const restMs = 50;
+/** Connections are cut in the middle of work, and work that takes all of the machine cuts no more. */
+const rest = () => elapse(50, "a buyer rests between two calls");
 const price = 10_000n;
 
 const test = base
@@ -51,7 +51,7 @@ async function cutConnections(postgres: OwnPostgres, untilMs: number): Promise<n
           where datname in ('facilitator', 'marketplace') and pid <> pg_backend_pid() and random() < 0.5`,
       );
       cut += rowCount ?? 0;
-      await pause(150);
+      await elapse(150, "how often connections are cut");
     }
     await client.end();
   };
@@ -77,7 +77,7 @@ async function insist(
     if (response.status < 500) return { status: response.status, body: JSON.parse(text) };
     expect(response.status, `${what}: ${text}`).toBe(503);
     expect(Number(response.headers.get("retry-after")), `${what}: ${text}`).toBeGreaterThan(0);
-    await pause(100);
+    await elapse(100, "until the caller asks again");
   }
 }
 
@@ -108,7 +108,7 @@ test("connections cut and PostgreSQL restarted under load: no service dies, noth
         expect(["settlement_pending", "transaction_failed"], JSON.stringify(answer)).toContain(answer.errorReason);
       }
       settled += 1n;
-      await pause(restMs);
+      await rest();
     }
   });
   let ran = 0;
@@ -119,7 +119,7 @@ test("connections cut and PostgreSQL restarted under load: no service dies, noth
       const { status } = await insist("/api/v1/run", `${client % 2 ? copy.url : market.url}/api/v1/run`, asked);
       expect(status).toBe(200);
       ran += 1;
-      await pause(restMs);
+      await rest();
     }
   });
   const [cut] = await Promise.all([cutConnections(postgres, endsAt), ...payers, ...buyers]);

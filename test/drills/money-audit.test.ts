@@ -8,6 +8,7 @@ import { type LocalHedera, startLocalHedera } from "../../infra/local-hedera/loc
 import { type MockModels, startMockModels } from "../../infra/mock-models/server.ts";
 import { addPayoutWallet } from "../../marketplace/accounts/payout-wallets.ts";
 import { connect, type Database } from "../../shared/postgres.ts";
+import { elapse } from "../support/elapse.ts";
 import { type EvmSetting, evmSetting } from "../support/evm-facilitator.ts";
 import { newBuyer } from "../support/evm-payments.ts";
 import { hederaVariables, usdcOf } from "../support/hedera-payments.ts";
@@ -102,7 +103,7 @@ test("whatever is killed and lost, each payment ends as one of three things, and
       ledger.faults.set({ dropReply: 1, busy: 1 });
       if (random() < 0.5) model.injectFault({ status: 500 });
       await service.start();
-      await new Promise((resolve) => setTimeout(resolve, 300 + random() * 700));
+      await elapse(300 + random() * 700, "services die at any moment of a payment");
     }
   })();
   const delivered = new Map<number, number>();

@@ -1,6 +1,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { expect } from "vitest";
+import { elapse } from "../support/elapse.ts";
 import { marketTest } from "../support/fixtures.ts";
 import { balanceOf, call, proveLedger, run, seedMarket, startCopy, until } from "../support/marketplace.ts";
 import { marketplaceMain, startProcess } from "../support/marketplace-process.ts";
@@ -19,14 +20,13 @@ test("a copy killed in the middle of its runs has them refunded exactly once, by
   const runs = [1, 2, 3].map(() => run({ ...market, url: doomed.url }, seeded.key, seeded.agent.address));
   const failures = Promise.allSettled(runs);
   await until(async () => (await balanceOf(market, seeded.key)).held_credits === 15);
-  // The lease is kept for as long as the process lives.
-  await new Promise((resolve) => setTimeout(resolve, leaseMs * 1.5));
+  await elapse(leaseMs * 1.5, "the lease is kept for as long as the process lives");
   expect(await balanceOf(market, seeded.key)).toMatchObject({ credits: 5, held_credits: 15 });
 
   doomed.child.kill("SIGKILL");
   expect((await failures).every(({ status }) => status === "rejected")).toBe(true);
   await until(async () => (await balanceOf(market, seeded.key)).credits === 20);
-  await new Promise((resolve) => setTimeout(resolve, leaseMs));
+  await elapse(leaseMs, "no later look of the copies gives the credits back again");
   expect(await balanceOf(market, seeded.key)).toMatchObject({ credits: 20, held_credits: 0 });
   const { rows } = await market.context.db.query(
     "select kind, count(*) from postings where run_id is not null group by kind order by kind",

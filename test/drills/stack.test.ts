@@ -10,6 +10,7 @@ import { promisify } from "node:util";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import type { StackFile } from "../../infra/dev/stack-file.ts";
 import { freePort } from "../../infra/free-port.ts";
+import { elapse } from "../support/elapse.ts";
 
 /**
  * The real command, as a newcomer who has just cloned the repository runs it, on other ports and in another place. The
@@ -208,7 +209,7 @@ async function startStack(...args: string[]): Promise<Command> {
     over = true;
   });
   const ready = () => stack.output().includes("Ctrl-C stops everything.");
-  while (!ready() && !over) await new Promise((resolve) => setTimeout(resolve, 50));
+  while (!ready() && !over) await elapse(50, "until it is looked at again");
   if (!ready()) throw new Error(`the stack did not start:\n${stack.output()}`);
   return stack;
 }

@@ -1,6 +1,7 @@
 import { Transaction } from "@hashgraph/sdk";
 import { describe, expect } from "vitest";
 import { showProof } from "../../marketplace/proof/ledger-proof.ts";
+import { elapse } from "../support/elapse.ts";
 import { paidTest } from "../support/fixtures.ts";
 import { call } from "../support/marketplace.ts";
 import type { PaidMarket } from "../support/paid-market.ts";
@@ -46,7 +47,7 @@ async function progress(paid: PaidMarket, query: Record<string, string>) {
       expect(status).toBe(200);
       return told;
     }
-    await new Promise((resolve) => setTimeout(resolve, 1_000 * Number(headers.get("retry-after"))));
+    await elapse(1_000 * Number(headers.get("retry-after")), "so long it was told to wait");
   }
 }
 
@@ -186,7 +187,7 @@ test("asked about by hundreds of strangers at once, the facilitator is asked no 
 });
 
 test("a stranger who makes payments up is refused, while others are told of theirs", async ({ paid }) => {
-  await new Promise((resolve) => setTimeout(resolve, 1_000));
+  await elapse(1_000, "what other tests have asked counts for a second");
   const { query } = await signed(paid, "evm");
   const questions = countQuestions(paid);
   const startedAt = performance.now();

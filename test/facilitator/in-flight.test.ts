@@ -1,4 +1,3 @@
-import { setTimeout as pause } from "node:timers/promises";
 import fc from "fast-check";
 import { describe, expect } from "vitest";
 import { HoldStore } from "../../facilitator/holds/store.ts";
@@ -8,6 +7,7 @@ import type { LocalHedera } from "../../infra/local-hedera/local-hedera.ts";
 import { connect, type Database } from "../../shared/postgres.ts";
 import { newLedgerBuyer } from "../bench/ledger-process.ts";
 import { documented } from "../support/documented.ts";
+import { elapse } from "../support/elapse.ts";
 import type { EvmSetting } from "../support/evm-facilitator.ts";
 import { newBuyer, paymentBody } from "../support/evm-payments.ts";
 import { startFacilitator } from "../support/facilitator.ts";
@@ -352,8 +352,7 @@ describe("a mirror that lags", () => {
     const pay = await hederaWallet({ ledger }, 2n * price);
     const [first, second, third] = [await pay(), await pay(), await pay()];
     ledger.faults.set({ mirrorLagMs: 1_500 });
-    // The wallet must be old enough to be known to it.
-    await pause(1_600);
+    await elapse(1_600, "the wallet is older than the mirror's lag");
     try {
       expect((await one(copies).settle(first)).body).toMatchObject({ success: true });
       // The mirror still shows two; one is spent.

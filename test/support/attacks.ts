@@ -1,11 +1,12 @@
 import { execFile } from "node:child_process";
 import { connect, type Socket } from "node:net";
-import { setTimeout as pause } from "node:timers/promises";
 import { promisify } from "node:util";
 import { compiled } from "./compiled.ts";
+import { elapse } from "./elapse.ts";
 
 const megabyte = 1_000_000;
 const bodyBytes = 15 * megabyte;
+const attackMs = 4_000;
 
 /** What a stranger without a key or money can do to a marketplace, by name; each lasts a few seconds and ends. */
 export const attacks: Readonly<Record<string, (target: Target) => Promise<void>>> = {
@@ -22,7 +23,7 @@ export const attacks: Readonly<Record<string, (target: Target) => Promise<void>>
     const begun = await Promise.all(repeat(60, () => open(url, upload("/api/x402/mcp", bodyBytes))));
     const most = Buffer.alloc(bodyBytes - 1, " ");
     for (const socket of begun) socket.write(most);
-    await pause(4_000);
+    await elapse(attackMs, "how long the attack lasts");
     close(begun);
   },
   "sixty uploads that never end, beside a proof": async ({ url }) => {
@@ -30,14 +31,14 @@ export const attacks: Readonly<Record<string, (target: Target) => Promise<void>>
     const begun = await Promise.all(repeat(60, () => open(url, upload("/api/x402/svg-vectorize", bodyBytes, proof))));
     const most = Buffer.alloc(bodyBytes - 1, " ");
     for (const socket of begun) socket.write(most);
-    await pause(4_000);
+    await elapse(attackMs, "how long the attack lasts");
     close(begun);
   },
   "headers a line at a time": async ({ url }) => {
     const begun = await Promise.all(repeat(500, () => open(url, "POST /api/x402/mcp HTTP/1.1\r\nHost: x\r\n")));
     for (let line = 0; line < 20; line += 1) {
       for (const socket of begun) socket.write(`x-${line}: ${line}\r\n`);
-      await pause(150);
+      await elapse(150, "how seldom a line comes");
     }
     close(begun);
   },
@@ -46,7 +47,7 @@ export const attacks: Readonly<Record<string, (target: Target) => Promise<void>>
     for (let batch = 0; batch < 25; batch += 1) {
       begun.push(...(await Promise.all(repeat(100, () => open(url, "")))));
     }
-    await pause(1_000);
+    await elapse(1_000, "how long the attack lasts");
     close(begun);
   },
   "four hundred connections that ask without end": ({ url }) =>
@@ -138,7 +139,7 @@ function open(url: string, said: string): Promise<Socket> {
 async function flood(url: string, connections: number, said: string): Promise<void> {
   const begun = await Promise.all(repeat(connections, () => open(url, "")));
   for (const socket of begun) socket.pause().write(said);
-  await pause(4_000);
+  await elapse(attackMs, "how long the attack lasts");
   close(begun);
 }
 

@@ -1,6 +1,6 @@
 import { once } from "node:events";
-import { setTimeout as pause } from "node:timers/promises";
 import type { Bystander, Target } from "./attacks.ts";
+import { elapse } from "./elapse.ts";
 
 /** Asks as a visitor who has nothing to do with an attack, until its input ends, and prints how it went. */
 const [wanted = "", said = ""] = process.argv.slice(2);
@@ -16,7 +16,7 @@ while (!over) {
   const answers = await Promise.all([ask(`${url}/health`), ask(`${url}/api/agent/${soldAgent}`, { text: "hi" })]);
   tookMs.push(performance.now() - begunAt);
   if (answers.join() !== wanted) failed += 1;
-  await pause(15);
+  await elapse(15, "how long a visitor waits between two questions");
 }
 process.stdout.write(JSON.stringify({ tookMs: tookMs.toSorted((a, b) => a - b), failed } satisfies Bystander));
 

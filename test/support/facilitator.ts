@@ -8,6 +8,7 @@ import { createServer } from "../../facilitator/server.ts";
 import { freePort } from "../../infra/free-port.ts";
 import { listen } from "../../shared/http.ts";
 import { compiled } from "./compiled.ts";
+import { elapse } from "./elapse.ts";
 import { statementVariables } from "./statements.ts";
 
 export type Variables = Record<string, string>;
@@ -60,7 +61,7 @@ export async function spawnFacilitator(variables: Variables): Promise<RunningFac
   for (let waitedMs = 0; ; waitedMs += 50) {
     if (child.exitCode !== null || waitedMs > 120_000) throw new Error(`the facilitator did not start: ${output}`);
     if ((await fetch(`${url}/readyz`).catch(() => undefined))?.ok) break;
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    await elapse(50, "until it is asked again");
   }
   return {
     ...callsTo(url),

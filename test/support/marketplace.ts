@@ -15,6 +15,7 @@ import { createServer } from "../../marketplace/server.ts";
 import { listen } from "../../shared/http.ts";
 import { createLog } from "../../shared/log.ts";
 import { type Contract, contractOf } from "./contract.ts";
+import { elapse } from "./elapse.ts";
 import { freshDatabase } from "./postgres.ts";
 import { statements } from "./statements.ts";
 
@@ -165,8 +166,7 @@ export async function until(condition: () => Promise<boolean> | boolean, withinM
   while (!(await condition())) {
     const waitedMs = Date.now() - begun;
     if (waitedMs > withinMs) throw new Error(`not within ${withinMs} ms`);
-    // What takes long does not come sooner for being asked often.
-    await new Promise((resolve) => setTimeout(resolve, waitedMs < 1_000 ? 25 : 100));
+    await elapse(waitedMs < 1_000 ? 25 : 100, "what takes long does not come sooner for being asked often");
   }
 }
 

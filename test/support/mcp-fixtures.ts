@@ -1,5 +1,6 @@
 import type { CallToolResult, ContentBlock, Tool } from "@modelcontextprotocol/server";
 import type { BuiltInCall, BuiltInTool } from "../../marketplace/mcp/built-in-tool.ts";
+import { elapse } from "./elapse.ts";
 
 /** The tools that the official conformance suite calls, by the names and answers it asks for. */
 export const conformanceTools: readonly BuiltInTool[] = [
@@ -23,7 +24,7 @@ export const conformanceTools: readonly BuiltInTool[] = [
   fixture("test_tool_with_progress", async ({ reportProgress }) => {
     for (const progress of [0, 50, 100]) {
       await reportProgress?.(progress, { total: 100 });
-      await new Promise((resolve) => setTimeout(resolve, 50));
+      await elapse(50, "how slow the tool is");
     }
     return ok({ type: "text", text: "done" });
   }),

@@ -1,10 +1,10 @@
 import { randomUUID } from "node:crypto";
 import type { IncomingMessage } from "node:http";
-import { setTimeout as sleep } from "node:timers/promises";
 import { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
 import { StreamableHTTPServerTransport } from "@modelcontextprotocol/sdk/server/streamableHttp.js";
 import sharp from "sharp";
 import { z } from "zod";
+import { elapse } from "./elapse.ts";
 import { startHttpServer } from "./http-server.ts";
 
 /** A real MCP server over Streamable HTTP on 127.0.0.1, with tools that answer in every way there is. */
@@ -92,7 +92,7 @@ function toolServer(calls: unknown[]): McpServer {
   });
   server.registerTool("slow", { inputSchema: text }, async (_given, { sendNotification }) => {
     for (let progress = 1; progress <= 3; progress += 1) {
-      await sleep(200);
+      await elapse(200, "how slow the tool is");
       const params = { progressToken: 0, progress, total: 3 };
       await sendNotification({ method: "notifications/progress", params }).catch(() => {});
     }

@@ -1,8 +1,8 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { setTimeout as pause } from "node:timers/promises";
 import { startPostgres } from "../../infra/dev/postgres.ts";
+import { elapse } from "./elapse.ts";
 import { until } from "./marketplace.ts";
 
 /** A PostgreSQL of a test's own, which can stop or crash, and comes back at the same port with what it had written. */
@@ -18,7 +18,7 @@ export async function startOwnPostgres({ durable }: { durable: boolean }): Promi
     urlOf: (database) => running.urlOf(database),
     restart: async (awayMs = 0) => {
       await running.stop();
-      await pause(awayMs);
+      await elapse(awayMs, "how long it is away");
       await startAgain();
     },
     crash: async () => {

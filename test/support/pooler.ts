@@ -3,10 +3,10 @@ import { once } from "node:events";
 import { chmod, chown, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { setTimeout as pause } from "node:timers/promises";
 import pg from "pg";
 import { unprivilegedUser } from "../../infra/dev/postgres-user.ts";
 import { freePort } from "../../infra/free-port.ts";
+import { elapse } from "./elapse.ts";
 
 /**
  * PgBouncer in transaction mode before a PostgreSQL on this machine. What a service asks for when it connects a pooler does not
@@ -90,6 +90,6 @@ async function untilAnswers(port: number, child: ChildProcess): Promise<void> {
     );
     await client.end().catch(() => {});
     if (answers) return;
-    await pause(50);
+    await elapse(50, "until it is asked again");
   }
 }

@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { freePort } from "../../infra/free-port.ts";
 import { compiled } from "./compiled.ts";
+import { elapse } from "./elapse.ts";
 import { statementVariables } from "./statements.ts";
 
 /** One of the services as a process of its own on a port that stays the same, to be killed and started again. */
@@ -57,7 +58,7 @@ export class Service {
       if (child.exitCode !== null || waitedMs > 120_000) throw new Error(`${this.#main} did not start: ${output}`);
       const answer = await fetch(`${this.url}/readyz`).catch(() => undefined);
       if (answer?.ok || (answer && waitedMs > networksMaxMs)) return;
-      await new Promise((resolve) => setTimeout(resolve, 50));
+      await elapse(50, "until it is asked again");
     }
   }
 

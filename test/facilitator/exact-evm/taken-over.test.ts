@@ -1,4 +1,3 @@
-import { setTimeout } from "node:timers/promises";
 import { createTestClient, createWalletClient, http, publicActions } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { expect } from "vitest";
@@ -9,6 +8,7 @@ import { parsePaymentRequest, type ReceivedPayment } from "../../../facilitator/
 import type { Payment, Scheme } from "../../../facilitator/schemes/scheme.ts";
 import { settle } from "../../../facilitator/settle.ts";
 import type { Abandoned } from "../../../facilitator/settlements/payment-record.ts";
+import { elapse } from "../../support/elapse.ts";
 import type { EvmSetting } from "../../support/evm-facilitator.ts";
 import { paymentBody } from "../../support/evm-payments.ts";
 import { chainTest } from "../../support/fixtures.ts";
@@ -162,7 +162,7 @@ test("a payment whose check took longer than a settlement may is not sent any mo
     proxy.behave(() => "hold");
     const settling = settle(context, body).catch((error) => error);
     await expect.poll(() => proxy.held()).toBeGreaterThan(0);
-    await setTimeout(5_500);
+    await elapse(5_500, "longer than a settlement may take");
     proxy.behave(() => "pass");
     expect(await settling).toMatchObject({ code: "unavailable", message: expect.stringContaining("nothing was sent") });
     expect(await payToHas(setting)).toBe(had);

@@ -1,4 +1,3 @@
-import { setTimeout as pause } from "node:timers/promises";
 import {
   CustomFractionalFee,
   PrivateKey,
@@ -10,6 +9,7 @@ import {
 } from "@hashgraph/sdk";
 import { describe, expect } from "vitest";
 import type { HederaPayment } from "../../../facilitator/schemes/exact-hedera/payload.ts";
+import { elapse } from "../../support/elapse.ts";
 import { startHttpServer } from "../../support/http-server.ts";
 import { kept, perFile } from "../../support/part.ts";
 import { usdc } from "./payloads.ts";
@@ -244,7 +244,7 @@ async function countingMirror(target: string): Promise<CountingMirror> {
   const server = await startHttpServer(async (incoming, outgoing) => {
     count += 1;
     if (hanging) return;
-    await pause(delayMs);
+    await elapse(delayMs, "how long the mirror takes to answer");
     const response = await fetch(`${target}${incoming.url}`);
     outgoing.writeHead(response.status, { "content-type": "application/json" });
     outgoing.end(await response.text());

@@ -2,6 +2,7 @@ import { describe, expect } from "vitest";
 import { parsePaymentRequest } from "../../../facilitator/payment-request.ts";
 import { isRefusal } from "../../../facilitator/schemes/scheme.ts";
 import type { LocalHedera } from "../../../infra/local-hedera/local-hedera.ts";
+import { elapse } from "../../support/elapse.ts";
 import { searchNoLostSettlements, type startFacilitator } from "../../support/facilitator.ts";
 import { hederaTest } from "../../support/fixtures.ts";
 import { buyerOf, newBuyer, newId, price, signedPayment, type Terms, usdcOf } from "./setting.ts";
@@ -56,7 +57,7 @@ test("who posts the payment of a payer's last money at the same time as others i
   const body = await pay(ledger, buyer);
   const answers = await Promise.all(
     Array.from({ length: 30 }, async (_, index) => {
-      await new Promise((resolve) => setTimeout(resolve, index * 5));
+      await elapse(index * 5, "they come one after the other");
       return facilitator.settle(body);
     }),
   );

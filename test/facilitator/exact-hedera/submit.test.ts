@@ -2,6 +2,7 @@ import { AccountUpdateTransaction, PrivateKey } from "@hashgraph/sdk";
 import { describe, expect } from "vitest";
 import { type Claiming, isRefusal, type Outcome } from "../../../facilitator/schemes/scheme.ts";
 import { Secret } from "../../../shared/env.ts";
+import { elapse } from "../../support/elapse.ts";
 import {
   anyTerms,
   claimed,
@@ -224,7 +225,7 @@ describe("a failure at consensus is final and says why", () => {
       retryable: false,
     });
     // The old key is still remembered; a payment under the new one is looked up again rather than refused.
-    await new Promise((resolve) => setTimeout(resolve, 1_100));
+    await elapse(1_100, "what was read of an account counts as just read for a second");
     expect(await settled(setting, await setting.pay({ ...terms, keys: [newKey] }))).toMatchObject({
       outcome: "settled",
     });
@@ -266,7 +267,7 @@ describe("an id that another transaction used first is not taken for this paymen
     const payment = await verified(setting.scheme, await setting.pay({ transactionId: id }));
     if (lateForMs > 0) ledger.faults.set({ delayMs: 1_500 });
     const settling = submitted(setting, payment);
-    await new Promise((resolve) => setTimeout(resolve, lateForMs));
+    await elapse(lateForMs, "so long answers are late");
     ledger.faults.clear();
     expect(await settling).toMatchObject({
       outcome: "failed",

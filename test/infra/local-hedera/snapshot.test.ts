@@ -1,6 +1,7 @@
 import { PrivateKey, TopicCreateTransaction, TopicMessageSubmitTransaction } from "@hashgraph/sdk";
 import { afterEach, describe, expect, it } from "vitest";
 import { startLocalHedera } from "../../../infra/local-hedera/local-hedera.ts";
+import { elapse } from "../../support/elapse.ts";
 import { connect, paymentBody, signedPayment } from "./raw.ts";
 import { eventually, mirrorId, type OpenLedger, openLedger } from "./sdk.ts";
 
@@ -102,7 +103,7 @@ describe("how many transactions are kept", () => {
       const { seconds, nanos } = body.transactionID!.transactionValidStart!;
       ids.push(`0.0.1001-${seconds!.low}-${nanos}`);
       await eventually(() => seen(ids.at(-1)!)).toBe(200);
-      await new Promise((resolve) => setTimeout(resolve, 55));
+      await elapse(55, "its receipt is not owed any more");
     }
     node.close();
     expect(await Promise.all(ids.map(seen))).toEqual([404, 404, 404, 200, 200, 200, 200, 200]);

@@ -12,6 +12,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { readEvmApprovals } from "../../../marketplace/connectors/approval-check/evm-approvals.ts";
 import { EvmChains, textOfContract } from "../../../marketplace/connectors/evm.ts";
 import { tryTransfer } from "../../../marketplace/connectors/token-audit/evm-transfer.ts";
+import { elapse } from "../../support/elapse.ts";
 import { type HttpServer, startHttpServer } from "../../support/http-server.ts";
 
 /** A node whose contracts and blocks belong to strangers. */
@@ -21,7 +22,7 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
   const asked: Question | Question[] = JSON.parse(text);
   underWay += 1;
   underWayMax = Math.max(underWayMax, underWay);
-  if (pauseMs > 0) await new Promise((resolve) => setTimeout(resolve, pauseMs));
+  if (pauseMs > 0) await elapse(pauseMs, "how long the node takes to answer");
   underWay -= 1;
   response.setHeader("content-type", "application/json");
   response.end(JSON.stringify(Array.isArray(asked) ? asked.map(answerTo) : answerTo(asked)));
