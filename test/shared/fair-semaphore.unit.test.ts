@@ -7,10 +7,7 @@ const holder = (account: string, agent = `${account}/1`) => ({ account, agent })
 async function takeAll(semaphore: FairSemaphore, who: { account: string; agent: string }): Promise<Array<() => void>> {
   const releases: Array<() => void> = [];
   for (;;) {
-    const taken = await Promise.race([
-      semaphore.acquire(who).catch(() => undefined),
-      new Promise<undefined>((resolve) => setTimeout(() => resolve(undefined), 5)),
-    ]);
+    const taken = await semaphore.acquire(who).catch(() => undefined);
     if (!taken) return releases;
     releases.push(taken);
   }

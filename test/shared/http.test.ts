@@ -3,13 +3,14 @@ import { once } from "node:events";
 import type { IncomingMessage } from "node:http";
 import { connect, type Socket } from "node:net";
 import { test as base, expect, vi } from "vitest";
-import { BodyBudget } from "../../shared/body-budget.ts";
+import { BodyBudget, type HeldBody } from "../../shared/body-budget.ts";
 import { ApiError } from "../../shared/errors.ts";
 import { createApp, errorHandler, type Listening, listen } from "../../shared/http.ts";
 import { type HttpLimits, usualHttpLimits } from "../../shared/http-limits.ts";
 import { createLog } from "../../shared/log.ts";
 import { jsonBody } from "../../shared/request-body.ts";
 import { onceClosed } from "../../shared/response-closed.ts";
+import { elapse } from "../support/elapse.ts";
 
 /**
  * A service that takes two megabytes at /said, answers /late when it is told to, and /never never. `bodyWaitMs`: how long a body
@@ -21,7 +22,13 @@ async function serve(
 ) {
   const http = { ...usualHttpLimits, ...limits };
   const app = createApp({ trustProxy, http });
-  if (bodyWaitMs !== undefined) app.locals.bodyBudget = new BodyBudget(http, bodyWaitMs);
+  const budget = new WatchedBudget(http, bodyWaitMs);
+  app.locals.bodyBudget = budget;
+  const sockets = new Set<Socket>();
+  app.use((request, _response, next) => {
+    sockets.add(request.socket);
+    next();
+  });
   let finish: () => void = () => {};
   const finished = new Promise<void>((resolve) => {
     finish = resolve;
@@ -49,6 +56,7 @@ async function serve(
     response.end(Buffer.alloc(30_000_000));
   });
   app.post("/kept", jsonBody({ bytesMax: 2_000_000 }), async (_request, response) => {
+    asked += 1;
     await finished;
     response.json({});
   });
@@ -65,9 +73,29 @@ async function serve(
     service: await listen(app, { host: "127.0.0.1", port: 0 }),
     finish,
     asked: () => asked,
+    /** Bytes that have come on all connections. */
+    received: () => [...sockets].reduce((sum, { bytesRead }) => sum + bytesRead, 0),
+    waits: () => budget.waits,
     refused: () => refused,
     endStream: () => endStream(),
   };
+}
+
+/** Counts how often a body had to wait for room. */
+class WatchedBudget extends BodyBudget {
+  waits = 0;
+
+  override open(...given: Parameters<BodyBudget["open"]>): HeldBody {
+    const body = super.open(...given);
+    return {
+      ...body,
+      grow: (bytes) => {
+        const room = body.grow(bytes);
+        if (room) this.waits += 1;
+        return room;
+      },
+    };
+  }
 }
 
 interface Fixtures {
@@ -132,8 +160,6 @@ async function said(service: Listening, length: number, from = "192.0.2.1"): Pro
 
 /** Tests that run together have no `expect.poll`. */
 const eventually = (holds: () => unknown) => vi.waitFor(holds, { timeout: 60_000, interval: 10 });
-
-const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 test("a request with two Host headers is refused and its connection closed", async ({ start, say }) => {
   const { service } = await start();
@@ -214,15 +240,16 @@ test("connections of a trusted proxy are not counted", async ({ start, say }) =>
 });
 
 test("who fills their share of the memory for bodies waits for it, and nobody else does", async ({ start, say }) => {
-  const { service } = await start({ bodyBytes: 4_000_000 }, { trustProxy: "loopback" });
+  const { service, waits } = await start({ bodyBytes: 4_000_000 }, { trustProxy: "loopback" });
   // The oldest may go on, whatever it is; these hold what they have.
   const oldest = await say(service, `${upload(1_900_000)}"${"x".repeat(1_700_000)}`);
   const second = await say(service, `${upload(1_900_000)}"${"x".repeat(400_000)}`);
   await eventually(async () => expect(await said(service, 1_000_000)).toBe(429));
   expect(await said(service, 1_000)).toBe(200);
   expect(await said(service, 1_000_000, "192.0.2.2")).toBe(200);
+  const earlier = waits();
   const waiting = said(service, 1_000_000);
-  await pause(200);
+  await eventually(() => expect(waits()).toBeGreaterThan(earlier));
   oldest.socket.destroy();
   expect(await waiting).toBe(200);
   second.socket.destroy();
@@ -272,7 +299,7 @@ test("a connection is closed when its client takes nothing of an answer, and no 
       wokenAt = performance.now();
       if (!isAhead()) slow.resume();
     }, 10);
-    await pause(4_000);
+    await elapse(4_000, "several times as long as an answer may be left unread");
     clearInterval(reading);
     finish();
     await once(late.socket, "data");
@@ -288,14 +315,14 @@ test("a connection is closed when its client takes nothing of an answer, and no 
 });
 
 test.for([13, 60_000])("%i bytes that come in two pieces are no large body", async (length, { start, say }) => {
-  const { service, finish } = await start({ largeBodiesPerAddress: 2 });
+  const { service, finish, asked, received } = await start({ largeBodiesPerAddress: 2 });
   const body = JSON.stringify("x".repeat(length - 2));
   const half = Math.floor(length / 2);
   const request = `POST /kept HTTP/1.1\r\nHost: x\r\nContent-Length: ${length}\r\n\r\n`;
   const posts = await Promise.all(Array.from({ length: 20 }, () => say(service, request + body.slice(0, half))));
-  await pause(50);
+  await eventually(() => expect(received()).toBe(20 * (request.length + half)));
   for (const { socket } of posts) socket.write(body.slice(half));
-  await pause(100);
+  await eventually(() => expect(asked()).toBe(20));
   finish();
   const statuses = posts.map(async ({ socket, heard }) => {
     if (!heard()) await once(socket, "data");
@@ -308,23 +335,22 @@ test("uploads that fill the memory for bodies and drip are given up for those wh
   start,
   say,
 }) => {
-  const { service } = await start({ bodyBytes: 4_000_000 }, { trustProxy: "loopback" });
+  const { service, waits } = await start({ bodyBytes: 4_000_000 }, { trustProxy: "loopback" });
   const dripping: Array<Awaited<ReturnType<typeof say>>> = [];
   for (const from of ["192.0.2.3", "192.0.2.4", "192.0.2.5"]) {
     dripping.push(await say(service, `${upload(1_900_000, from)}"${"x".repeat(1_400_000)}`));
-    await pause(50);
   }
+  await eventually(() => expect(waits()).toBeGreaterThan(0));
   const drip = setInterval(() => {
     for (const { socket } of dripping) socket.write("x");
   }, 500);
   try {
-    await pause(3_500);
     const answers = await Promise.all([said(service, 1_000, "192.0.2.6"), said(service, 1_900_000, "192.0.2.6")]);
     expect(answers).toEqual([200, 200]);
   } finally {
     clearInterval(drip);
   }
-  expect(dripping.map(({ heard }) => heard().slice(0, 12))).toContain("HTTP/1.1 408");
+  await eventually(() => expect(dripping.map(({ heard }) => heard().slice(0, 12))).toContain("HTTP/1.1 408"));
 });
 
 test("a body behind another request takes no memory before its turn", async ({ start, say }) => {

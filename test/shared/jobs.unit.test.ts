@@ -1,5 +1,5 @@
-import { setTimeout as pause } from "node:timers/promises";
-import { expect, test } from "vitest";
+import { setImmediate as turn } from "node:timers/promises";
+import { expect, test, vi } from "vitest";
 import { JobRecord } from "../../shared/job-record.ts";
 import { startJobsInTurn } from "../../shared/jobs.ts";
 
@@ -16,7 +16,7 @@ test("the first runs of jobs come one after another, also after one that fails",
     run: async () => {
       running += 1;
       atOnce = Math.max(atOnce, running);
-      await pause(1);
+      await turn();
       running -= 1;
       ended.push(name);
       if (fails) throw new Error("away");
@@ -40,10 +40,12 @@ test("a first run that hangs does not hold up the jobs after it", async () => {
   await jobs.stop();
 });
 
-test("a stop while first runs are still to come begins none of them", async () => {
+test("a stop while first runs are still to come begins none of them", async ({ onTestFinished }) => {
+  vi.useFakeTimers();
+  onTestFinished(() => void vi.useRealTimers());
   const began: string[] = [];
   const job = (name: string) => ({ name, everyMs: hourMs, run: async () => void began.push(name) });
   await startJobsInTurn(recording, [job("one"), job("two")]).stop();
-  await pause(5);
+  await vi.advanceTimersByTimeAsync(hourMs);
   expect(began).toEqual([]);
 });

@@ -1,6 +1,7 @@
-import { setTimeout as pause } from "node:timers/promises";
+import { once } from "node:events";
 import { expect, test, vi } from "vitest";
 import { startPeriodicTask } from "../../shared/periodic-task.ts";
+import { elapse } from "../support/elapse.ts";
 
 test("a run that throws is reported, and the next run comes all the same", async () => {
   const failures: unknown[] = [];
@@ -13,7 +14,7 @@ test("a run that throws is reported, and the next run comes all the same", async
     everyMs: 1,
     failed: (error) => failures.push(error),
   });
-  while (began < 3) await pause(1);
+  await expect.poll(() => began).toBeGreaterThanOrEqual(3);
   await task.stop();
   expect(failures).toEqual([new Error("away")]);
 });
@@ -37,22 +38,24 @@ test("a run that threw is tried again sooner, for as long as it throws", async (
   expect(waited).toEqual([15_000, 1_000, 1_000, 15_000]);
 });
 
-test("a stop tells the run under way, waits for its end, and no other run begins", async () => {
+test("a stop tells the run under way, waits for its end, and no other run begins", async ({ onTestFinished }) => {
+  vi.useFakeTimers();
+  onTestFinished(() => void vi.useRealTimers());
   let began = 0;
   let ended = 0;
   const task = startPeriodicTask({
     run: async (stopping) => {
       began += 1;
-      while (!stopping.aborted) await pause(1);
-      await pause(20);
+      await once(stopping, "abort");
+      await elapse(20, "a run does not end at once");
       ended += 1;
     },
     everyMs: 1,
     failed: () => {},
   });
-  while (began === 0) await pause(1);
-  await task.stop();
-  expect({ began, ended }).toEqual({ began: 1, ended: 1 });
-  await pause(20);
+  const endedAtStop = task.stop().then(() => ended);
+  await vi.advanceTimersByTimeAsync(20);
+  expect({ began, ended: await endedAtStop }).toEqual({ began: 1, ended: 1 });
+  await vi.advanceTimersByTimeAsync(1_000);
   expect(began).toBe(1);
 });

@@ -1,6 +1,7 @@
-import { setTimeout as pause } from "node:timers/promises";
+import { setImmediate as turn } from "node:timers/promises";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { FairQueue, NoRoomError } from "../../../marketplace/svg/fair-queue.ts";
+import { elapse } from "../../support/elapse.ts";
 
 /** A signal that never aborts. */
 const never = () => new AbortController().signal;
@@ -25,9 +26,9 @@ function bench(limits: {
     return done;
   };
   const end = async () => {
-    await pause(0);
+    await turn();
     running.shift()?.();
-    await pause(0);
+    await turn();
   };
   const endAll = async () => {
     for (let i = 0; i < 200 && !queue.isIdle; i++) await end();
@@ -65,7 +66,7 @@ describe("the drawing queue", () => {
     queue.reserve("other").leave();
     hand("other");
     hand("third");
-    await pause(0);
+    await turn();
     expect(began).toEqual(["other"]);
     const drawn = places.map((place) => place.run(never(), async () => began.push("drawing")));
     const refused = await hand("fourth").catch((error: unknown) => error);
@@ -127,10 +128,12 @@ describe("the drawing queue", () => {
   });
 
   test("a party that has all its jobs running is told when to come back, though nobody waits", async () => {
+    vi.useFakeTimers({ toFake: ["performance"] });
+    onTestFinished(() => void vi.useRealTimers());
     const { queue, hand, endAll } = bench({ runningMax: 10 });
     // Of another, and done before any of the party's.
     hand("other");
-    await pause(5);
+    vi.advanceTimersByTime(5);
     for (let i = 0; i < 8; i++) hand("flood");
     const refused = await hand("flood").catch((error: unknown) => error);
     expect(refused).toBeInstanceOf(NoRoomError);
@@ -185,7 +188,7 @@ describe("the drawing queue", () => {
     vi.useFakeTimers({ toFake: ["setTimeout", "performance"] });
     onTestFinished(() => void vi.useRealTimers());
     const queue = new FairQueue({ runningMax: 1, waitingMax: 32, partyMax: 4, reservedMax: 4 });
-    const after400Ms = () => new Promise<void>((resolve) => setTimeout(resolve, 400));
+    const after400Ms = () => elapse(400, "how long a job takes");
     const job = (party: string) => queue.run(party, never(), after400Ms);
     const learnt = Promise.all([job("flood"), job("flood"), job("other")]);
     await vi.advanceTimersByTimeAsync(3 * 400);

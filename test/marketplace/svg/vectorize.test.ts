@@ -1,6 +1,5 @@
 import { execFileSync } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
-import { setTimeout as pause } from "node:timers/promises";
 import { deflateSync } from "node:zlib";
 import sharp from "sharp";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
@@ -135,7 +134,7 @@ describe("in worker processes", () => {
     const running = vectorize(pool, await png(noise(800, 600)), {}, patient).catch((error: unknown) => error);
     await begun();
     const first = await killWorker();
-    while (workers().includes(first) || workers().length === 0) await pause(5);
+    await expect.poll(() => workers().length > 0 && !workers().includes(first)).toBe(true);
     await killWorker();
     expect(await running).toMatchObject({ code: "unavailable", message: expect.stringContaining("ended its process") });
     expect((await vectorize(pool, await png(picture(40, 30, logo)), {}, patient)).width).toBe(40);
@@ -155,7 +154,7 @@ describe("in worker processes", () => {
     expect(new Set(nice.map((fields) => fields?.split(" ")[16]))).toEqual(new Set(["10"]));
     expect(readFileSync(`/proc/${pid}/environ`, "latin1")).not.toContain("SEALING_SECRET");
     await own.close();
-    while (workers().includes(pid!)) await pause(5);
+    await expect.poll(workers).not.toContain(pid);
   });
 
   test("what the queue does not hold is refused at once, and the event loop goes on turning while others draw", async () => {
