@@ -9,7 +9,7 @@ import { ExactEvmScheme } from "@x402/evm/exact/client";
 import { ExactEvmSchemeV1 } from "@x402/evm/v1";
 import { createSIWxPayload } from "@x402/extensions/sign-in-with-x";
 import { createPublicClient, http } from "viem";
-import { expect } from "vitest";
+import { expect, onTestFinished } from "vitest";
 import { usdcStandIn } from "../../infra/local-evm/artifacts.ts";
 import { moveAccount } from "../../marketplace/accounts/state.ts";
 import { publishAgent } from "../../marketplace/agents/publish.ts";
@@ -20,6 +20,7 @@ import { call, echoAgent } from "../support/marketplace.ts";
 import { callTool, textOf, toolNames } from "../support/mcp.ts";
 import type { PaidMarket } from "../support/paid-market.ts";
 import { bareProof, encodeHeader, payQuote, post, settleFirst } from "../support/pay-call.ts";
+import { watchRequests } from "../support/watched-requests.ts";
 
 const test = paidTest();
 let client: Client;
@@ -336,6 +337,8 @@ test("a stranger whose request began before a result was delivered, and shows it
   const input = { text: "few inputs" };
   const payment = await paymentFor(paid, await callTool(client, tool, input), "evm");
   const { hostname, port, host } = new URL(paid.marketplace.url);
+  const { begun, stop } = watchRequests("/api/x402/mcp");
+  onTestFinished(stop);
   const socket = connect(Number(port), hostname);
   let answer = "";
   socket.on("data", (chunk) => {
@@ -352,7 +355,7 @@ test("a stranger whose request began before a result was delivered, and shows it
   socket.write(`${head.join("\r\n")}\r\n\r\n`);
   const params = `{"name":"${tool}","arguments":${JSON.stringify(input)}`;
   send(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":${params},`);
-  await new Promise((resolve) => setTimeout(resolve, 300));
+  await expect.poll(() => begun[0]?.socket.bytesRead).toBe(socket.bytesWritten);
   const url = `${paid.marketplace.url}/api/agent/${paid.address}`;
   const quoted = await payQuote(paid, "evm", await post(url, { body: input }));
   const proof = bareProof(quoted);

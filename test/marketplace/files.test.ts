@@ -3,16 +3,24 @@ import { mkdir, rm } from "node:fs/promises";
 import { connect, type Socket } from "node:net";
 import { join } from "node:path";
 import { Readable } from "node:stream";
-import { setTimeout as pause } from "node:timers/promises";
 import sharp from "sharp";
-import { expect } from "vitest";
+import { expect, onTestFinished } from "vitest";
 import { FileSender } from "../../marketplace/files/send-file.ts";
 import { type AccountId, platformAccount } from "../../marketplace/ids.ts";
 import { createApp, errorHandler, listen } from "../../shared/http.ts";
 import { createLog } from "../../shared/log.ts";
 import { marketTest } from "../support/fixtures.ts";
-import { call, type Market, run, seedMarket, startMarketplace, type TestMarketplace } from "../support/marketplace.ts";
+import {
+  call,
+  type Market,
+  run,
+  seedMarket,
+  startMarketplace,
+  type TestMarketplace,
+  until,
+} from "../support/marketplace.ts";
 import { perFile } from "../support/part.ts";
+import { watchRequests } from "../support/watched-requests.ts";
 
 const megabyte = 1_000_000;
 
@@ -114,13 +122,21 @@ test("files that are asked for and not read take no memory", async ({ market, se
   const { path } = await keep(market, seeded, directory, Buffer.alloc(8 * megabyte, 7));
   const get = `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`;
   const before = process.memoryUsage().arrayBuffers;
+  const { begun, stop } = watchRequests(path);
+  onTestFinished(stop);
   const sockets: Socket[] = [];
   for (let one = 0; one < 40; one += 1) {
     const socket = connect(Number(new URL(market.url).port), "127.0.0.1").on("error", () => {});
     socket.pause().write(get.repeat(3));
     sockets.push(socket);
   }
-  await pause(1_500);
+  // Each connection has taken what it can hold, and no more is sent.
+  let sent = 0;
+  await until(() => {
+    const sentBefore = sent;
+    sent = begun.reduce((sum, { socket }) => sum + socket.bytesWritten, 0);
+    return begun.length === 120 && sent === sentBefore && begun.every(({ socket }) => socket.writableLength > 0);
+  });
   expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(60 * megabyte);
   expect((await fetch(`${market.url}/health`)).status).toBe(200);
   for (const socket of sockets) socket.destroy();

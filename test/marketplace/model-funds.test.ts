@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect } from "vitest";
+import { beforeEach, describe, expect, vi } from "vitest";
 import type { MockModels } from "../../infra/mock-models/server.ts";
 import { createKey } from "../../marketplace/api-keys/create.ts";
 import { credits } from "../../marketplace/credits/amount.ts";
@@ -332,8 +332,11 @@ test("an equal request that finds the last of the budget taken waits for the one
     await tx.query("select from balances where account_id = $1 for update", [seeded.buyer.id]);
     const first = ask(market.url);
     await until(isClaimed);
+    const looks = vi.spyOn(copy.context.modelFunds, "isClaiming");
     const second = ask(copy.url);
-    await new Promise((resolve) => setTimeout(resolve, 500));
+    // The second has been refused, found the first about to start, and looks again.
+    await until(() => looks.mock.calls.length > 1);
+    looks.mockRestore();
     return [first, second];
   });
   const [first, second] = await Promise.all(asked);
@@ -426,6 +429,7 @@ test("what a model did while the database was away is borne or not as it was, th
 }) => {
   const { db } = market.context;
   const { far, proxy } = await startFar(market, {});
+  const notEnded = () => far.lines.filter((line) => line.includes("could not be ended")).length;
   try {
     for (const [price, fault, left] of [
       [10, { status: 500 }, 10],
@@ -436,12 +440,14 @@ test("what a model did while the database was away is borne or not as it was, th
       const seeded = await creator(market, 10, price);
       const { address, agentId } = seeded.agent;
       const before = model.asked();
-      model.injectFault({ ...fault, delayMs: 1_000 });
+      model.injectFault({ ...fault, delayMs: 600_000 });
       const asked = price === 0 ? anonymously(market, address, 0, far.url) : run(far, seeded.key, address);
       await until(() => model.asked() > before);
       proxy.behave(() => "cut");
       proxy.cut();
-      await new Promise((resolve) => setTimeout(resolve, 1_500));
+      const said = notEnded();
+      model.answerHeld();
+      await until(() => notEnded() > said);
       await db.query("update runs set lease_until = now() - interval '1 s' where agent_id = $1", [agentId]);
       await until(async () => {
         const { rows } = await db.query("select from runs where agent_id = $1 and state = 'lost'", [agentId]);

@@ -3,7 +3,7 @@ import { afterEach, describe, expect } from "vitest";
 import { demoAgents } from "../../infra/dev/demo-agents.ts";
 import { publishAgent } from "../../marketplace/agents/publish.ts";
 import { logo, picture, png } from "../marketplace/tracer/pictures.ts";
-import { expectAccessible, open } from "./browser.ts";
+import { afterFrames, expectAccessible, open } from "./browser.ts";
 import { announcePoorWallet, type PaidSite, signInWith, test } from "./paid-site.ts";
 
 let site: PaidSite;
@@ -99,7 +99,7 @@ test("what a wallet says late changes nothing that was chosen meanwhile", async 
   await hedera!.check({ force: true });
   await base!.check({ force: true });
   await page.evaluate(() => Reflect.get(globalThis, "answer")());
-  await page.evaluate(() => new Promise((resolve) => setTimeout(resolve, 500)));
+  await afterFrames(page);
   expect(await wallet.locator("option:checked").textContent()).toBe("A late wallet");
   expect(await base!.isChecked()).toBe(true);
   expect(await page.getByRole("button", { name: /Pay and run/ }).isEnabled()).toBe(true);

@@ -80,6 +80,13 @@ function listen(page: Page, hasScripts: boolean): string[] {
   return complaints;
 }
 
+/** When the page has done what it was told before, and has drawn it. */
+export async function afterFrames(page: Page): Promise<void> {
+  await page.evaluate(
+    () => new Promise<void>((resolve) => requestAnimationFrame(() => requestAnimationFrame(() => resolve()))),
+  );
+}
+
 export interface Everywhere {
   /** The name of its pictures; made of the path when left out. */
   readonly name?: string;

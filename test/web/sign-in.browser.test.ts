@@ -3,7 +3,7 @@ import { expect } from "vitest";
 import { freePort } from "../../infra/free-port.ts";
 import { accountByHandle } from "../../marketplace/accounts/create.ts";
 import { nameOperator } from "../../marketplace/admin/operators.ts";
-import { open, visitEverywhere } from "./browser.ts";
+import { afterFrames, open, visitEverywhere } from "./browser.ts";
 import { type Site, signIn, startSite, test } from "./site.ts";
 
 test("the page to sign in on shows without a fault at every width, in both themes", () =>
@@ -118,7 +118,7 @@ test("a passkey that was asked for by the button is not taken back by the questi
   await page.getByRole("button", { name: "Sign in with a passkey" }).press("Enter");
   await expect.poll(asked).toEqual([["optional", false]]);
   await page.evaluate(() => Reflect.get(globalThis, "offer")());
-  await page.evaluate(() => new Promise((resolve) => setTimeout(resolve, 500)));
+  await afterFrames(page);
   expect(await asked()).toEqual([["optional", false]]);
   await close();
 });

@@ -10,7 +10,7 @@ import { checkSvg } from "../../marketplace/tracer/sanitize/check-svg.ts";
 import { trace } from "../../marketplace/tracer/trace.ts";
 import { landscape, logo, noise, picture, png } from "../marketplace/tracer/pictures.ts";
 import { startMarketplace } from "../support/marketplace.ts";
-import { open, visitEverywhere } from "./browser.ts";
+import { afterFrames, open, visitEverywhere } from "./browser.ts";
 import { type Site, signIn, test } from "./site.ts";
 
 let small: Buffer;
@@ -206,17 +206,16 @@ describe("the workbench", () => {
 
   test("nothing moves while it loads, and its scripts keep to their weight", async ({ site }) => {
     const { page, close } = await open(site, "/svg");
-    const moved = await page.evaluate(
-      () =>
-        new Promise<number>((resolve) => {
-          let sum = 0;
-          const seen = (entries: PerformanceEntryList) => {
-            for (const entry of entries) sum += (entry as PerformanceEntry & { value: number }).value;
-          };
-          new PerformanceObserver((list) => seen(list.getEntries())).observe({ type: "layout-shift", buffered: true });
-          setTimeout(() => resolve(sum), 500);
-        }),
-    );
+    await page.evaluate(() => document.fonts.ready.then(() => {}));
+    await afterFrames(page);
+    await page.evaluate(() => document.fonts.ready.then(() => {}));
+    await afterFrames(page);
+    const moved = await page.evaluate(() => {
+      const observer = new PerformanceObserver(() => {});
+      observer.observe({ type: "layout-shift", buffered: true });
+      const shifts = observer.takeRecords() as Array<PerformanceEntry & { value: number }>;
+      return shifts.reduce((sum, { value }) => sum + value, 0);
+    });
     expect(moved).toBeLessThanOrEqual(0.02);
     const worker = await page.locator("[data-worker]").getAttribute("data-worker");
     const scripts = await page

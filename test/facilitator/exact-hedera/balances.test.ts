@@ -31,8 +31,8 @@ test.for([usdc, "0.0.0"])(
       isSlow = false;
       const { transaction } = await settled(setting, await setting.pay({ ...buyer, asset }));
       const after = behind.scheme.readBalance(payment, [transaction]);
-      setTimeout(() => late[0]!(), 500);
       expect(await after).toEqual({ balance: price, shows: true });
+      late[0]!();
       expect((await early).balance).toBe(2n * price);
     } finally {
       await behind.stop();

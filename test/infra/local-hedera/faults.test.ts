@@ -1,4 +1,5 @@
 import { describe, expect } from "vitest";
+import { elapse } from "../../support/elapse.ts";
 import { ledgerTest } from "../../support/fixtures.ts";
 import { connect, paymentBody, signedPayment } from "./raw.ts";
 import { eventually, mirrorId, type OpenLedger } from "./sdk.ts";
@@ -85,18 +86,21 @@ describe("loseTx", () => {
     on.ledger.faults.set({ loseTx: 1 });
     const body = paymentBody(on.ledger);
     expect(await nodes[0]!.submit(signedPayment(on.ledger, body))).toBe("OK");
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    // Consensus takes payments in the order they came in.
+    const later = paymentBody(on.ledger);
+    expect(await nodes[0]!.submit(signedPayment(on.ledger, later))).toBe("OK");
+    await eventually(() => nodes[0]!.receipt(later.transactionID!)).toBe("SUCCESS");
     expect(await nodes[0]!.receipt(body.transactionID!)).toBe("UNKNOWN");
     expect(await nodes[1]!.receipt(body.transactionID!)).toBe("RECEIPT_NOT_FOUND");
     expect(await nodes[0]!.submit(signedPayment(on.ledger, body))).toBe("DUPLICATE_TRANSACTION");
-    expect(await received(on)).toBe(before);
+    expect(await received(on)).toBe(before + 1);
     const elsewhere = signedPayment(on.ledger, {
       ...body,
       nodeAccountID: { accountNum: { ...body.nodeAccountID!.accountNum!, low: 4 } } as never,
     });
     expect(await nodes[1]!.submit(elsewhere)).toBe("OK");
     await eventually(() => nodes[0]!.receipt(body.transactionID!)).toBe("SUCCESS");
-    expect(await received(on)).toBe(before + 1);
+    expect(await received(on)).toBe(before + 2);
   });
 });
 
@@ -124,7 +128,7 @@ describe("delays", () => {
     on.ledger.faults.set({ consensusDelayMs: 60_000 });
     const body = paymentBody(on.ledger);
     await nodes[0]!.submit(signedPayment(on.ledger, body));
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    await elapse(50, "longer than it takes without the delay");
     expect(await nodes[0]!.receipt(body.transactionID!)).toBe("UNKNOWN");
     on.ledger.faults.set({ consensusDelayMs: 0 });
     await eventually(() => nodes[0]!.receipt(body.transactionID!)).toBe("SUCCESS");
@@ -174,7 +178,7 @@ describe("a mirror", () => {
     const platform = () => on.tokenBalance("0.0.1004");
     await on.settle(on.payment(1, { to: "0.0.1004" }), on.keys.buyer);
     const between = Date.now() + 1;
-    await new Promise((resolve) => setTimeout(resolve, 1_000));
+    await elapse(1_000, "a look at the mirror that takes a while falls between the two as well");
     await on.settle(on.payment(1, { to: "0.0.1004" }), on.keys.buyer);
     expect(await platform()).toBe(0);
     const platformThen = () => {

@@ -1,7 +1,8 @@
 import { AccountId, KeyList, PrivateKey, Timestamp, TransactionId, TransferTransaction } from "@hashgraph/sdk";
 import { describe, expect } from "vitest";
 import { ledgerTest } from "../../support/fixtures.ts";
-import { mirrorId, type OpenLedger } from "./sdk.ts";
+import { connect } from "./raw.ts";
+import { eventually, mirrorId, type OpenLedger } from "./sdk.ts";
 
 const test = ledgerTest();
 
@@ -158,7 +159,9 @@ describe("the validity of a payment", () => {
     const payment = startingIn(on, -104);
     on.ledger.faults.set({ consensusDelayMs: 60_000 });
     const settled = on.settle(payment, on.keys.buyer);
-    await new Promise((resolve) => setTimeout(resolve, 100));
+    const node = connect(Object.keys(on.ledger.nodes)[0]!);
+    await eventually(() => node.receipt(payment.transactionId!._toProtobuf())).toBe("UNKNOWN");
+    node.close();
     on.ledger.faults.set({ clockOffsetMs: 30_000, consensusDelayMs: 2 });
     expect(await settled).toBe("TRANSACTION_EXPIRED");
     on.ledger.faults.clear();

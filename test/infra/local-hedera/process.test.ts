@@ -35,7 +35,7 @@ const runLedger = async (variables: Record<string, string>) => {
   child.stderr.on("data", (text) => {
     errors += text;
   });
-  while (!output.includes("\n") && child.exitCode === null) await new Promise((resolve) => setTimeout(resolve, 20));
+  await expect.poll(() => output.includes("\n") || child.exitCode !== null).toBe(true);
   const [, json] = /^local-hedera ready (.+)$/m.exec(output) ?? [];
   return { child, errors: () => errors, ready: json === undefined ? undefined : JSON.parse(json) };
 };

@@ -6,6 +6,7 @@ import { executeRun } from "../../../marketplace/runs/execute.ts";
 import { prepareRun } from "../../../marketplace/runs/prepare.ts";
 import { closeOverdueSideEffects, recoverLostRuns } from "../../../marketplace/runs/recover.ts";
 import { startEditingMirror } from "../../support/editing-mirror.ts";
+import { elapse } from "../../support/elapse.ts";
 import { ledgerMarketTest } from "../../support/fixtures.ts";
 import { startHttpServer } from "../../support/http-server.ts";
 import { allow, type LedgerMarket, newTopic, seedLedgerCreator } from "../../support/ledger-agents.ts";
@@ -31,6 +32,9 @@ const messagesOf = async (market: LedgerMarket, topic: string) =>
   (await market.open.mirror(`topics/${topic}/messages`)).messages.map((message: { message: string }) =>
     Buffer.from(message.message, "base64").toString(),
   );
+/** How many messages are on the chain, which can be told while neither nodes nor mirror answer. */
+const writtenOn = ({ ledger }: LedgerMarket["open"], topic: string): number =>
+  JSON.parse(ledger.snapshot()).topics.find(({ number }: { number?: number }) => topic === `0.0.${number}`).sequence;
 const effectOf = async (market: LedgerMarket, runId: string) =>
   (await market.context.db.query("select * from effects where run_id = $1", [runId])).rows[0];
 
@@ -165,7 +169,7 @@ describe("hcs-write", () => {
       await until(async () => open.ledger.faults.current().loseTx === undefined);
       // What was sent is on the chain then, or can be no more, and nobody can ask.
       open.ledger.faults.set({ queryUnavailable: 1_000_000, mirrorUnavailable: 1_000_000, consensusDelayMs: 0 });
-      await new Promise((resolve) => setTimeout(resolve, 1_500));
+      await until(() => writtenOn(open, topic) === (price > 0 ? 4 : 0));
       const overdue = "valid_until = now() - interval '3 minutes'";
       await db.query(`update effects set ${overdue} where agent_id = $1 and state = 'open'`, [agent.agentId]);
       const lapse = () => db.query("update runs set lease_until = now() - interval '1 s' where state = 'running'");
@@ -459,7 +463,7 @@ describe("whatever the ledger does", () => {
     ["receipts that are gone at once", { receiptTtlMs: 1 }],
   ] as const)("%s: the message is written once and charged once", async ([_name, faults], { market }) => {
     const { key, topic, agent } = await writer(market);
-    if ("mirrorLagMs" in faults) await new Promise((resolve) => setTimeout(resolve, 1_200));
+    if ("mirrorLagMs" in faults) await elapse(1_200, "the mirror shows what the test stands on, however late it is");
     market.open.ledger.faults.set(faults);
     const { body } = await run(market, key, agent.address, { text: "once" });
     expect(body).toMatchObject({ success: true, credits_used: 5, receipt: { topicId: topic } });

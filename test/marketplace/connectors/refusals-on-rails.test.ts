@@ -1,13 +1,14 @@
 import { TopicCreateTransaction } from "@hashgraph/sdk";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
-import { describe, expect } from "vitest";
+import { describe, expect, vi } from "vitest";
 import { toolNameOf } from "../../../marketplace/agent-address.ts";
 import { type Published, publishAgent } from "../../../marketplace/agents/publish.ts";
 import { moveAgent } from "../../../marketplace/agents/state.ts";
 import { createKey } from "../../../marketplace/api-keys/create.ts";
 import { inTransaction } from "../../../shared/postgres.ts";
 import type { OpenLedger } from "../../infra/local-hedera/sdk.ts";
+import { elapse } from "../../support/elapse.ts";
 import { paidTest } from "../../support/fixtures.ts";
 import { allow, operatorVariables } from "../../support/ledger-agents.ts";
 import { balanceOf, call, run, seedMarket, until } from "../../support/marketplace.ts";
@@ -164,7 +165,7 @@ test("a mirror that is late hides no spending: what was moved a moment ago is no
   await allowed(open, 1_000);
   const agent = await publish(paid, "hedera-transfer", transfer);
   await allowed(open, 7);
-  await new Promise((resolve) => setTimeout(resolve, 2_100));
+  await elapse(2_100, "the mirror shows what was allowed, however late it is");
   open.ledger.faults.set({ mirrorLagMs: 2_000 });
   const url = urlOf(paid, agent);
   const quote = await post(url, { body: good });
@@ -213,8 +214,11 @@ test("an equal request that finds the room taken waits for the one that took it,
     await tx.query("select from balances where account_id = $1 for update", [buyer.id]);
     const first = ask();
     await until(isReserved);
+    const looks = vi.spyOn(context.reservations, "isAnnounced");
     const second = ask();
-    await new Promise((resolve) => setTimeout(resolve, 500));
+    // The second has been refused, found the first about to start, and looks again.
+    await until(() => looks.mock.calls.length > 1);
+    looks.mockRestore();
     return [first, second];
   });
   const [first, second] = await Promise.all(asked);
