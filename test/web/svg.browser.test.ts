@@ -452,6 +452,7 @@ describe("without JavaScript", () => {
     await page.getByText("Name objects as layers").first().click();
     await page.getByRole("button", { name: /Trace for free/ }).click({ noWaitAfter: true });
     await page.locator(".ba svg").waitFor();
+    await page.waitForLoadState();
     expect(await page.locator(".ba svg g").count()).toBeGreaterThan(2);
     checkSvg(await page.locator("#markup").inputValue());
     expect(await page.getByRole("button", { name: "Trace for free 2 left today" }).isVisible()).toBe(true);
@@ -468,6 +469,7 @@ describe("without JavaScript", () => {
     await page.getByLabel("What to draw").fill("A fox made of paper");
     await page.getByRole("button", { name: "Draw 3 credits" }).click({ noWaitAfter: true });
     await page.locator(".ba svg").waitFor();
+    await page.waitForLoadState();
     expect(await page.locator(".ba svg path, .ba svg rect, .ba svg circle").count()).toBeGreaterThan(0);
     const stored = await page.getByRole("link", { name: "PNG" }).getAttribute("href");
     expect(new URL(stored ?? "").pathname).toMatch(/^\/files\/.*\.png$/);
