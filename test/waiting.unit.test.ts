@@ -20,7 +20,7 @@ test("no test waits for a time by itself: it waits for what happens, or tells `e
 const isRuled = (file: string) =>
   /\.tsx?$/.test(file) && !/^bench\/|^drills\/.*(?<!\.test)\.ts$/.test(file) && file !== "waiting.unit.test.ts";
 
-/** Quoted, it is a timer that a test takes into its own hands. */
+/** In quotes, `setTimeout` is what a test has faked (`toFake`). */
 const waits = /(?<!")\bsetTimeout\b(?!")|\b(waitForTimeout|scheduler\.wait)\b/;
 
 const read = (file: string) => readFileSync(new URL(file, import.meta.url), "utf8");
