@@ -1,4 +1,7 @@
 import { hash } from "node:crypto";
+import { once } from "node:events";
+import { createServer, request as httpRequest, type IncomingMessage } from "node:http";
+import type { AddressInfo } from "node:net";
 import request from "supertest";
 import { describe, expect, test } from "vitest";
 import { createApp, errorHandler } from "../../shared/http.ts";
@@ -39,10 +42,18 @@ async function expectRead(body: string): Promise<void> {
 }
 
 /** Sent in chunks of these, each a chunk of its own on the wire. */
-async function postChunks(path: string, chunks: Iterable<string>): Promise<number> {
-  const asked = request(app).post(path);
+async function postChunks(path: string, chunks: Iterable<string>): Promise<number | undefined> {
+  const server = createServer(app).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  const asked = httpRequest({ port, path, method: "POST" }).on("error", () => {});
   for (const chunk of chunks) asked.write(chunk, "utf8");
-  return (await asked).status;
+  asked.end();
+  const [{ statusCode }] = (await once(asked, "response")) as [IncomingMessage];
+  // A connection that is refused is left open for a while.
+  server.closeAllConnections();
+  server.close();
+  return statusCode;
 }
 
 describe("a JSON body", () => {
