@@ -77,7 +77,7 @@ async function compare(ledger: Ledger, { ours, peer, tuned, bare }: Compared): P
     return { what: load.path, inFlight: load.inFlight, peerName, ...(await byTurns(() => run(ours, load), other)) };
   };
   const pair = (load: Load) => beside(load, "@hashgraph/sdk", () => run(peer, load));
-  const settleMany = { path: "/settle", count: 320, inFlight: inFlightMany } as const;
+  const settleMany = { path: "/settle", count: 960, inFlight: inFlightMany } as const;
   await echo();
   for (const url of [ours, peer, tuned]) {
     await run(url, { path: "/verify", count: 1_000, inFlight });
