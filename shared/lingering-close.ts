@@ -12,5 +12,5 @@ export function closeWithoutReading(socket: Socket): void {
   };
 }
 
-/** As nginx waits (`lingering_timeout`): a client that is busy, or far away, reads the answer first. */
+/** The time that nginx waits (`lingering_timeout`): a client that is busy, or far away, reads the answer first. */
 const lingerMs = 5_000;

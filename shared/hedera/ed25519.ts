@@ -21,7 +21,7 @@ export function signEd25519(message: Buffer, { secretKey }: Ed25519KeyPair): Buf
   return signature;
 }
 
-/** As the network itself checks it; takes half the time of `node:crypto`. False for a signature that has not 64 bytes. */
+/** The check that the network itself makes; takes half the time of `node:crypto`. False for a signature that has not 64 bytes. */
 export function verifyEd25519(signature: Uint8Array, message: Uint8Array, publicKey: Uint8Array): boolean {
   return signature.length === 64 && sodium.crypto_sign_verify_detached(signature, message, publicKey);
 }

@@ -42,7 +42,7 @@ export function refined(
   return moved.map((stroke) => stroke.found());
 }
 
-/** Steps after which all strokes are as wide as they are on the average. */
+/** Steps after which all strokes have their average width: strokes that meet in one area were drawn alike. */
 function withOneWidth(strokes: readonly Movable[], steps: readonly number[][]): number[][] {
   const total = strokes.reduce((sum, { xs }) => sum + xs.length, 0);
   const width = strokes.reduce(
