@@ -40,17 +40,6 @@ describe("strokes whose middle cannot be measured everywhere lie where their edg
     expect(strokesOf(elements), JSON.stringify(elements)).toBe(5);
   });
 
-  test("a page of icons in wide lines is strokes, however many there are", () => {
-    const icon = (i: number) => {
-      const [x, y] = [20 + (i % 8) * 110, 20 + Math.floor(i / 8) * 110];
-      return `<path transform="translate(${x} ${y})" d="M4 36L40 4L76 36V68A8 8 0 0 1 68 76H12A8 8 0 0 1 4 68z"/>`;
-    };
-    const icons = Array.from({ length: 32 }, (_, i) => icon(i)).join("");
-    const elements = found(`<g ${round.replace("5.33", "8")}>${icons}</g>`, 900, 460);
-    expect(elements).toHaveLength(32);
-    expect(elements.filter(({ stroke }) => stroke && Math.abs(stroke.width - 8) < 0.4)).toHaveLength(32);
-  });
-
   test("wide lines are strokes, though hardly anything of the picture is thin", () => {
     const open = "M8 8H136A16 16 0 0 1 152 24V136H8";
     const wide = [20, 200, 380].map(
