@@ -28,8 +28,6 @@ export interface Caller {
 }
 
 interface BegunCall {
-  /** Fulfilled when the service has begun with the request (`100 Continue`). */
-  readonly taken: Promise<unknown>;
   readonly answer: Promise<Answer>;
   end(): void;
 }
@@ -76,14 +74,13 @@ export class ExampleCalls {
     const more = { "content-length": length, "content-type": "application/json", expect: "100-continue" };
     const asked = request(at + path, { method, headers: { ...more, ...headers, ...(key && bearer(key)) } });
     asked.on("error", () => {});
-    const taken = once(asked, "continue").catch(() => {});
     const answer = once(asked, "response").then(async ([response]) => {
       const said = await textOf(response);
       asked.destroy();
       const { statusCode: status } = response;
       return this.note(id, { status, headers: new Headers(response.headers), text: said, body: JSON.parse(said) });
     });
-    return { taken, answer, end: () => asked.end(text) };
+    return { answer, end: () => asked.end(text) };
   }
 
   /** The answer to the same request with a second `Host` header. */

@@ -5,10 +5,22 @@ import { passkeysMax } from "../../../marketplace/sign-in/passkeys.ts";
 import { Authenticator } from "../../support/authenticator.ts";
 import { Browser, newEmail, signedIn, tokenIn, withAccount } from "../../support/browser.ts";
 import { newBuyer } from "../../support/evm-payments.ts";
+import { type TestMarketplace, until } from "../../support/marketplace.ts";
 import { callbackOf } from "../../support/sign-in-servers.ts";
 import { provider, test } from "./stage.ts";
 
 const cookieOf = ({ cookie }: Browser) => ({ as: { cookie } });
+
+/** How many changes the account's holder has begun. */
+async function changesOf({ context }: TestMarketplace, handle: string): Promise<number> {
+  const { rows } = await context.db.query(
+    `select coalesce(sum(c), 0)::integer as count
+       from accounts a join rate_limits l on l.subject = 'changes:' || a.id, unnest(l.calls) c
+      where a.handle = $1`,
+    [handle],
+  );
+  return rows[0].count;
+}
 
 describe("a person's operations answer as documented:", () => {
   test("ways to a session", async ({ stage: { calls, unnamed, away, lone, ada } }) => {
@@ -111,8 +123,11 @@ describe("a person's operations answer as documented:", () => {
     await calls.expect("confirmEmail", 200, { but: { token: tokenIn(again.body.link) } });
     await calls.expect("confirmEmail", 403, { headers: { origin: "https://evil.example" } });
     await calls.expect("closeAccount", 409);
+    const changes = () => changesOf(marketplace, `${handle}-2`);
+    const before = await changes();
     const begun = calls.begin("setAccountDescription", mine);
-    await begun.taken;
+    // Its sender was known, and counted, while the account was open.
+    await until(async () => (await changes()) > before);
     await calls.expect("closeAccount", 422, mine);
     await calls.expect("closeAccount", 200, { ...mine, but: { handle: `${handle}-2` } });
     begun.end();
