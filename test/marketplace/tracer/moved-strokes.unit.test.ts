@@ -33,11 +33,13 @@ describe("strokes whose middle cannot be measured everywhere lie where their edg
     expect(strokesOf(elements)).toBe(4);
   });
 
-  test("nor are tall ones that stand as close as wide letters", () => {
-    const icon = (i: number) =>
-      `<path d="M${20 + i * 64} 76V28A8 8 0 0 1 ${28 + i * 64} 20H${60 + i * 64}V${50 + i}" ${round}/>`;
-    const elements = found([0, 1, 2, 3, 4].map(icon).join(""), 360, 96);
-    expect(strokesOf(elements), JSON.stringify(elements)).toBe(5);
+  test("nor are tall ones that stand as close as words", () => {
+    const widths = [40, 28, 46, 32, 24, 36];
+    const leftOf = (i: number) => 20 + widths.slice(0, i).reduce((sum, width) => sum + width + 24, 0);
+    const icon = (width: number, i: number) =>
+      `<path d="M${leftOf(i)} 76V28A8 8 0 0 1 ${leftOf(i) + 8} 20H${leftOf(i) + width}V${40 + 5 * i}" ${round}/>`;
+    const elements = found(widths.map(icon).join(""), 400, 200);
+    expect(strokesOf(elements), JSON.stringify(elements)).toBe(widths.length);
   });
 
   test("wide lines are strokes, though hardly anything of the picture is thin", () => {
