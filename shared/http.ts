@@ -186,9 +186,7 @@ function isLargelyUnread({ complete, headers }: IncomingMessage): boolean {
   return headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > smallBodyBytes;
 }
 
-/**
- * Has the connection end with this answer, instead of the rest of the body being read to be thrown away.
- */
+/** Has the connection end with this answer, instead of the rest of the body being read to be thrown away. */
 function closeUnread(request: IncomingMessage, response: ServerResponse): void {
   response.setHeader("connection", "close");
   // A body in small chunks would be thousands of objects per read of the connection, each many times larger than its chunk.

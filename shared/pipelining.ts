@@ -44,7 +44,10 @@ export class Pipelining {
   take(response: ServerResponse, begin: () => void): void {
     const { socket } = response.req;
     const exchanges = this.#exchanges.get(socket);
-    if (!exchanges || socket.destroyed) return;
+    if (!exchanges || socket.destroyed) {
+      stopParsing(socket);
+      return;
+    }
     const last = exchanges[pipelinedMax - 1];
     if (last) {
       last.response.setHeader("connection", "close");

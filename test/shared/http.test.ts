@@ -51,6 +51,7 @@ async function serve(
     waiting += 1;
     onceClosed(response, () => (waiting -= 1));
   });
+  app.get("/cut", (request) => void request.socket.destroy());
   app.get("/large", (_request, response) => {
     asked += 1;
     response.end(Buffer.alloc(30_000_000));
@@ -481,13 +482,14 @@ test("a request without a Host header is refused and its connection closed, unle
   expect(old.heard()).toMatch(/^HTTP\/1\.1 200 /);
 });
 
-alone.for<[string, string]>([
-  ["asks back to back", "GET /health HTTP/1.1\r\nHost: x\r\n\r\n"],
-  ["names no host", "GET / HTTP/1.1\r\n\r\n"],
-  ["expects what there is not", "GET /health HTTP/1.1\r\nHost: x\r\nExpect: more\r\n\r\n"],
+alone.for<[string, number, string]>([
+  ["asks back to back", 9, "GET /health HTTP/1.1\r\nHost: x\r\n\r\n"],
+  ["names no host", 9, "GET / HTTP/1.1\r\n\r\n"],
+  ["expects what there is not", 9, "GET /health HTTP/1.1\r\nHost: x\r\nExpect: more\r\n\r\n"],
+  ["is cut by its first answer", 2, "GET /cut HTTP/1.1\r\nHost: x\r\n\r\n"],
 ])(
-  "of a connection that %s nine requests are read at most, and others are answered meanwhile",
-  async ([_name, one], { start, say, onTestFinished }) => {
+  "of a connection that %s, %i requests are read at most, and others are answered meanwhile",
+  async ([_name, most, one], { start, say, onTestFinished }) => {
     const { service } = await start();
     const read = new Map<number | undefined, number>();
     const count = (message: unknown) => {
@@ -505,6 +507,6 @@ alone.for<[string, string]>([
       expect((await fetch(`${service.url}/health`)).status).toBe(200);
     }
     await eventually(() => expect(sockets.every(({ closed }) => closed)).toBe(true));
-    expect(ports.map((port) => read.get(port))).toEqual(Array(10).fill(9));
+    expect(ports.map((port) => read.get(port))).toEqual(Array(10).fill(most));
   },
 );
