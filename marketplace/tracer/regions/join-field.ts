@@ -3,9 +3,8 @@ import { asWords, eachOverlap, eachRun, valuesOf } from "../image/runs.ts";
 import { moments, planeError, type Segmented, stride } from "./colour-model.ts";
 import { type Field, fieldColour, isRadial } from "./field.ts";
 import { type FieldPixels, fitField, sheetOf } from "./fit-field.ts";
-import { PairTable } from "./pair-table.ts";
 import { type Radial, radialError } from "./radial-fit.ts";
-import { eachAlone, find, unite } from "./union-find.ts";
+import { smoothGroups } from "./smooth-groups.ts";
 
 /**
  * Step 3d: joins neighbours that pass smoothly into each other where they are together a field of colour (field.ts) at less
@@ -49,15 +48,17 @@ const sizeMin = 0.03;
 const seamWorth = 2;
 const areaWorth = 40;
 const radialWorth = 120;
+/** A field is taken where it saves a tenth at least: what both cost is estimated. */
+const shareMax = 0.9;
 /** What a line of a field costs, and each of its places, in lambdas. */
 const lineWorth = 40;
 const placeWorth = 14;
 
-/** The field of least cost, if that is less than `most`. */
+/** The field of least cost, if that is clearly less than `most`. */
 function bestField(window: FieldPixels, size: number, lambda: number, most: number): Field | null {
   const sheet = sheetOf(window);
   let best: Field | null = null;
-  let least = most;
+  let least = shareMax * most;
   const bytesOf = (lines: number, places: number) => (lines * lineWorth + places * placeWorth) * lambda;
   for (const direction of ["across", "down"] as const) {
     for (const tolerance of tolerances) {
@@ -113,76 +114,6 @@ function meanError(field: Field, { pixels, width, members }: FieldPixels): numbe
   }
   return n === 0 ? 0 : sum / n;
 }
-
-/** A number per area that areas share which pass smoothly into each other. */
-function smoothGroups({ labels, runs, clean, width, height }: Segmented, count: number): Int32Array {
-  const meetings = new Meetings(labels, clean, count);
-  eachRun(runs, (begin) => {
-    const x = begin % width;
-    if (x > 0 && labels[begin - 1] !== labels[begin]) meetings.add(begin - 1, 1, x > 1, x + 1 < width);
-  });
-  const lastButOne = width * (height - 2);
-  eachOverlap(runs, width, (_upper, _lower, from, to) => {
-    if (labels[from] === labels[from + width]) return;
-    for (let p = from; p < to; p++) meetings.add(p, width, p >= width, p < lastButOne);
-  });
-  return meetings.smoothlyJoined();
-}
-
-/** What was measured where each two areas meet. */
-class Meetings {
-  private readonly labels: Int32Array;
-  private readonly clean: Uint8Array;
-  private readonly count: number;
-  private readonly table: PairTable;
-  /** The areas' numbers, the length of their border, and summed along it how unlike the pixels across and those beside them are. */
-  private readonly sums: number[] = [];
-
-  constructor(labels: Int32Array, clean: Uint8Array, count: number) {
-    this.labels = labels;
-    this.clean = clean;
-    this.count = count;
-    this.table = new PairTable(count * 4);
-  }
-
-  /** Pixel `p` and the one a step on are of two areas; whether there are others before and after them. */
-  add(p: number, step: number, before: boolean, after: boolean): void {
-    const { labels, clean, table, sums } = this;
-    const q = p + step;
-    let at = table.get(labels[p], labels[q]);
-    if (at < 0) {
-      at = sums.push(labels[p], labels[q], 0, 0, 0) - 5;
-      table.set(labels[p], labels[q], at);
-    }
-    sums[at + 2]++;
-    sums[at + 3] += unlike(clean, p, q);
-    sums[at + 4] += ((before ? unlike(clean, p - step, p) : 0) + (after ? unlike(clean, q, q + step) : 0)) / 2;
-  }
-
-  smoothlyJoined(): Int32Array {
-    const { sums, count } = this;
-    const parent = eachAlone(count);
-    for (let at = 0; at < sums.length; at += 5) {
-      const length = sums[at + 2];
-      if (sums[at + 3] > Math.min(smoothMax, stepMax + steeperMax * (sums[at + 4] / length)) * length) continue;
-      unite(parent, sums[at], sums[at + 1]);
-    }
-    for (let a = 0; a < count; a++) parent[a] = find(parent, a);
-    return parent;
-  }
-}
-
-function unlike(clean: Uint8Array, p: number, q: number): number {
-  const i = p * 4;
-  const j = q * 4;
-  return (clean[i] - clean[j]) ** 2 + (clean[i + 1] - clean[j + 1]) ** 2 + (clean[i + 2] - clean[j + 2]) ** 2;
-}
-
-/** Most that two areas may differ across their border, levels squared over three channels. */
-const smoothMax = 75;
-/** An edge, be it faint, is a step that the pixels around do not go on with. */
-const stepMax = 6;
-const steeperMax = 2.5;
 
 function sizesOf({ labels, runs }: Segmented, count: number): Int32Array {
   const sizes = new Int32Array(count);

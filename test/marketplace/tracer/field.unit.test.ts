@@ -1,12 +1,13 @@
 import { describe, expect, test } from "vitest";
 import type { Raster } from "../../../marketplace/tracer/image/raster.ts";
+import { likeness } from "../../../marketplace/tracer/output/score.ts";
 import { writeSvg } from "../../../marketplace/tracer/output/write-svg.ts";
 import { renderRaster, scoreTrace } from "../../../marketplace/tracer/pool/render.ts";
 import { writePdf } from "../../../marketplace/tracer/pool/write-pdf.ts";
 import { checkSvg } from "../../../marketplace/tracer/sanitize/check-svg.ts";
 import { readSvg } from "../../../marketplace/tracer/sanitize/read-svg.ts";
 import { trace } from "../../../marketplace/tracer/trace.ts";
-import { landscape, logo, picture } from "./pictures.ts";
+import { landscape, logo, noise, picture } from "./pictures.ts";
 
 /** Colours on a wavy lattice, passing into each other, as a wallpaper's gradient mesh does. */
 function mesh(width: number, height: number): Raster {
@@ -66,6 +67,27 @@ describe("a gradient that bends is one field of colour, without seams", () => {
     const rendering = renderRaster(trace(pictures["a wallpaper"]).svg, width, height);
     const even = { width, height, rgba: new Uint8Array(rendering.rgba.length) };
     expect(seams(even, rendering)).toBeLessThan(0.1);
+  });
+
+  test("grain and stars are none of it", () => {
+    const smooth = mesh(480, 270);
+    const { width, height } = smooth;
+    const rgba = smooth.rgba.slice();
+    const random = noise(width, height).rgba;
+    for (let i = 0; i < rgba.length; i++)
+      if (i % 4 < 3) rgba[i] = smooth.rgba[i]! + Math.round((random[i]! - 128) / 20);
+    for (let star = 0; star < 640; star += 4) {
+      const [y, x] = [
+        Math.floor((random[star]! * (height - 1)) / 256),
+        Math.floor((random[star + 1]! * (width - 1)) / 256),
+      ];
+      for (const p of [0, 1, width]) rgba.fill(255, (y * width + x + p) * 4, (y * width + x + p) * 4 + 3);
+    }
+    const result = trace({ width, height, rgba });
+    expect(result.layers[0]!.id).toBe("field");
+    const field = { ...result.drawing, groups: [result.drawing.groups[0]!] };
+    const rendering = renderRaster(writeSvg(field), width, height);
+    expect(likeness(smooth, rendering).psnr).toBeGreaterThan(36);
   });
 
   test("what lies on it keeps its edges", () => {
