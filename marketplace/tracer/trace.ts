@@ -1,8 +1,9 @@
 import { contours } from "./curves/contours.ts";
 import { DeadlinePassedError, keepTo } from "./deadline.ts";
-import { type Colour, type Group, repainted } from "./drawing.ts";
+import { type Colour, type Drawing, type Group, repainted } from "./drawing.ts";
 import { strengthenHairlines } from "./image/hairlines.ts";
 import { clearBlockNoise } from "./image/jpeg/block-noise.ts";
+import { fadesAtBorders, margin as marginWidth, withMargin } from "./image/margin.ts";
 import { isPixelArt } from "./image/own-size.ts";
 import { inkOnPaper } from "./image/paper.ts";
 import { everyPixel, findGrid } from "./image/pixel-grid.ts";
@@ -18,6 +19,7 @@ import { type Settings, settingsOf, type TraceOptions } from "./options.ts";
 import { drawAreas } from "./output/draw-areas.ts";
 import { drawField } from "./output/draw-field.ts";
 import { finish, type Trace } from "./output/finish.ts";
+import { moved } from "./output/moved.ts";
 import { drawPixels } from "./output/pixel-art.ts";
 import { writeSvg } from "./output/write-svg.ts";
 import { describeAreas } from "./regions/areas.ts";
@@ -112,8 +114,10 @@ function traceAreas(image: Raster, settings: Settings, deadlineMs: number): Trac
 }
 
 interface Stage {
+  /** Px, with the margin to each side. */
   readonly width: number;
   readonly height: number;
+  readonly margin: number;
   readonly pixels: Uint8Array;
   readonly clean: Uint8Array;
   /** Soft shadows and the like. */
@@ -123,10 +127,7 @@ interface Stage {
 
 /** Steps 1 to 3 at a working scale. */
 function prepare(image: Raster, scale: number, settings: Settings, deadlineMs: number): Stage {
-  const width = Math.max(1, Math.round(image.width * scale));
-  const height = Math.max(1, Math.round(image.height * scale));
-  const working = width === image.width && height === image.height ? image : reduce(image, width, height);
-  const source = premultiply(working);
+  const { source, width, height, margin } = sourceOf(image, scale);
   const lifted = liftSoft(source, width, height, settings);
   const pixels = lifted?.above ?? source;
   // Edges are measured in the source all the same.
@@ -138,7 +139,18 @@ function prepare(image: Raster, scale: number, settings: Settings, deadlineMs: n
   merging.run(settings.lambda);
   // Specks that stand out, such as the dot on a small i, stay.
   merging.absorb(settings.areaMin, 2 * settings.lambda);
-  return { width, height, pixels, clean, lifted, merging };
+  return { width, height, margin, pixels, clean, lifted, merging };
+}
+
+/** The picture's premultiplied pixels at a working scale, with a margin where it needs one. */
+function sourceOf(image: Raster, scale: number) {
+  const width = Math.max(1, Math.round(image.width * scale));
+  const height = Math.max(1, Math.round(image.height * scale));
+  const working = width === image.width && height === image.height ? image : reduce(image, width, height);
+  const source = premultiply(working);
+  if (!fadesAtBorders(source, width, height)) return { source, width, height, margin: 0 };
+  const around = { width: width + 2 * marginWidth, height: height + 2 * marginWidth, margin: marginWidth };
+  return { source: withMargin(source, width, height), ...around };
 }
 
 /** Lifts off soft shadows and the things on them, where they may be drawn on their own and the byte budget has room for that. */
@@ -160,7 +172,7 @@ const evenness = 20;
 const areasShare = 0.015;
 
 function draw(
-  { width, height, pixels, clean: unblended, lifted: soft, merging }: Stage,
+  { width, height, margin, pixels, clean: unblended, lifted: soft, merging }: Stage,
   merges: number,
   image: Raster,
   settings: Settings,
@@ -189,8 +201,14 @@ function draw(
   const field = bent ? [drawField(bent)] : [];
   const groups = [...(soft ? inPalette(soft, areas.palette) : []), ...field, ...drawn.groups];
   keepTo(deadlineMs);
-  const drawing = { ...drawn, groups, width: image.width, height: image.height };
+  const drawing = { ...withoutMargin({ ...drawn, groups }, margin), width: image.width, height: image.height };
   return finish(drawing, settings.removeBackground ? areas.background : null);
+}
+
+function withoutMargin(drawing: Drawing, margin: number): Drawing {
+  if (margin === 0) return drawing;
+  const { spanX, spanY, groups } = drawing;
+  return { ...drawing, spanX: spanX - 2 * margin, spanY: spanY - 2 * margin, groups: moved(groups, -margin, -margin) };
 }
 
 /** A field is drawn beneath all else, as one: it is no area of its own that could be taken away or named. */

@@ -3,7 +3,7 @@ import { asWords } from "./runs.ts";
 /**
  * Step 1: takes anti-aliasing back. A pixel whose colour lies between those of two opposite neighbours is a blend of
  * two areas, not an area; it takes the colour of the nearest-coloured neighbour that is none. The outline's sub-pixel
- * place is read from the untouched source later (snap.ts).
+ * place is read from the untouched source later (snap.ts). What goes on changing beyond those neighbours is shading, and stays.
  *
  * In: premultiplied RGBA. Out: a copy with the blends replaced. The test is the
  * colour-line model of matting: Smith & Blinn, "Blue Screen Matting" (1996).
@@ -30,17 +30,19 @@ function findBlends(pixels: Uint8Array, width: number, height: number): Blends {
   let count = 0;
   for (let y = 1; y < height - 1; y++) {
     const end = (y + 1) * width - 1;
+    const isInner = y > 2 && y < height - 3;
     let left = words[y * width];
     let here = words[y * width + 1];
     let right = here;
     for (let p = y * width + 1; p < end; p++, left = here, here = right) {
       right = words[p + 1];
       if (here === left && here === right && here === words[p - width]) continue;
+      const beyond = isInner && p > y * width + 2 && p < end - 2;
       const span = Math.max(
-        between(pixels, words, p, 1),
-        between(pixels, words, p, width),
-        between(pixels, words, p, width + 1),
-        between(pixels, words, p, width - 1),
+        between(pixels, words, p, 1, beyond),
+        between(pixels, words, p, width, beyond),
+        between(pixels, words, p, width + 1, beyond),
+        between(pixels, words, p, width - 1, beyond),
       );
       // The middle of a thin line lies between its neighbours along the line, but stands out across it.
       if (span === 0 || ridge(pixels, p, width) > 0.6 * span) continue;
@@ -58,9 +60,9 @@ function findBlends(pixels: Uint8Array, width: number, height: number): Blends {
 
 /**
  * The squared contrast between `p - step` and `p + step` if pixel `p` lies on the colour line between them, clear of both
- * ends; else 0.
+ * ends, and this is an edge as far as one looks `beyond` them; else 0.
  */
-function between(pixels: Uint8Array, words: Int32Array, p: number, step: number): number {
+function between(pixels: Uint8Array, words: Int32Array, p: number, step: number, beyond: boolean): number {
   const here = words[p];
   if (words[p - step] === here || words[p + step] === here) return 0;
   const i = p * 4;
@@ -79,8 +81,38 @@ function between(pixels: Uint8Array, words: Int32Array, p: number, step: number)
   const along = pr * r + pg * g + pu * u + po * o;
   if (along < 0.1 * span || along > 0.9 * span) return 0;
   const off = pr * pr + pg * pg + pu * pu + po * po - (along * along) / span;
-  return off < 0.02 * span + 40 ? span : 0;
+  if (off >= 0.02 * span + 40) return 0;
+  return !beyond || isEdge(pixels, a, b, step * 4, span) ? span : 0;
 }
+
+/**
+ * Whether the colours on both sides of a blend, at `a` and `b`, end there: one is that of the next pixel, and neither is on
+ * the way to more. Or the edge is a blurred one, three pixels wide between even colours.
+ */
+function isEdge(pixels: Uint8Array, a: number, b: number, step: number, span: number): boolean {
+  const [afterA, afterB] = [a - step, b + step];
+  let [onFromA, onFromB] = [0, 0];
+  for (let c = 0; c < 4; c++) {
+    const across = pixels[b + c] - pixels[a + c];
+    onFromA += (pixels[a + c] - pixels[afterA + c]) * across;
+    onFromB += (pixels[afterB + c] - pixels[b + c]) * across;
+  }
+  const even = Math.min(squaredDistance(pixels, a, afterA), squaredDistance(pixels, b, afterB));
+  const on = Math.max(onFromA, onFromB);
+  if (on <= backMax * span || (even <= evenMax * span && on <= onMax * span)) return true;
+  const wide = blurredMax * squaredDistance(pixels, afterA, afterB);
+  return (
+    wide > 0 &&
+    squaredDistance(pixels, afterA, afterA - step) <= wide &&
+    squaredDistance(pixels, afterB, afterB + step) <= wide
+  );
+}
+
+/** Shares of the contrast, squared: by which colours differ that are one, by which shading goes on, by which a blur ends. */
+const evenMax = 0.1;
+const onMax = 0.5;
+const backMax = 0.1;
+const blurredMax = 0.005;
 
 function replaceBlends(out: Uint8Array, blends: Blends, width: number): void {
   const words = asWords(out);

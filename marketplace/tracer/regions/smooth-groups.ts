@@ -15,7 +15,7 @@ export function smoothGroups({ labels, runs, clean, width, height }: Segmented, 
     if (labels[from] === labels[from + width]) return;
     for (let p = from; p < to; p++) meetings.add(p, width, p >= width, p < lastButOne);
   });
-  return meetings.smoothlyJoined(smoothMax + noisierMax * noiseOf(clean));
+  return meetings.smoothlyJoined(Math.min(textureMin, smoothMax + noisierMax * noiseOf(clean)));
 }
 
 /** What was measured where each two areas meet. */
@@ -71,6 +71,8 @@ function unlike(clean: Uint8Array, p: number, q: number): number {
 /** Most that two areas may differ across their border, levels squared over three channels; and for each that noise makes of neighbours. */
 const smoothMax = 75;
 const noisierMax = 5;
+/** What differs by more is no noise but texture. */
+const textureMin = 200;
 /** An edge, be it faint, is a step that the pixels around do not go on with. */
 const stepMax = 6;
 const steeperMax = 2.5;
