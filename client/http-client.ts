@@ -93,8 +93,12 @@ export class HttpClient {
     }
   }
 
-  async #attempt(call: Call, timeoutMs: number, signal: AbortSignal | undefined): Promise<Omit<Answer, "isAfterLoss">> {
-    const timeout = AbortSignal.timeout(timeoutMs);
+  async #attempt(call: Call, timeoutMs: number, sooner: AbortSignal | undefined): Promise<Omit<Answer, "isAfterLoss">> {
+    const limit = timeLimit(timeoutMs, sooner);
+    return this.#ask(call, limit.signal).finally(limit.lift);
+  }
+
+  async #ask(call: Call, signal: AbortSignal): Promise<Omit<Answer, "isAfterLoss">> {
     const { method, path, query, body, headers } = call;
     const response = await this.#fetch(`${this.baseUrl}${path}${textOf(query)}`, {
       method,
@@ -102,7 +106,7 @@ export class HttpClient {
       ...(body !== undefined && { body }),
       // Neither the key nor a payment may be sent on to another address.
       redirect: "manual",
-      signal: signal ? AbortSignal.any([signal, timeout]) : timeout,
+      signal,
     });
     const { status } = response;
     if (status === 0 || (status >= 300 && status < 400)) throw movedError(response);
@@ -112,6 +116,20 @@ export class HttpClient {
     if (!isService) throw new TypeError(`Something before the service answered ${status}.`);
     return { status, headers: response.headers, body: answered as Answer["body"] };
   }
+}
+
+/** Ends what it is given to after `ms` or with another signal, until it is lifted. AbortSignal.any can miss it: nodejs/node#57736. */
+function timeLimit(ms: number, sooner: AbortSignal | undefined): { readonly signal: AbortSignal; lift(): void } {
+  const controller = new AbortController();
+  const end = () => controller.abort(sooner?.reason);
+  const timer = setTimeout(() => controller.abort(new DOMException("It took too long.", "TimeoutError")), ms);
+  sooner?.addEventListener("abort", end);
+  if (sooner?.aborted) end();
+  const lift = () => {
+    clearTimeout(timer);
+    sooner?.removeEventListener("abort", end);
+  };
+  return { signal: controller.signal, lift };
 }
 
 /** The timeout in the form that timers take. Throws TypeError before anything is sent. */

@@ -1240,6 +1240,19 @@ AS $function$
         perform pg_advisory_xact_lock(lending);
         lends := true;
       end if;
+      if (select count(distinct agent) > 1 from unnest(agent_ids) agent) then
+        insert into model_days (agent_id, day, account_id)
+          select id, on_day, account_id from agents where id = any(agent_ids) order by id on conflict do nothing;
+        perform from model_days where agent_id = any(agent_ids) and day = on_day order by agent_id for update;
+        -- Of these agents some may need more than is set aside: their creators.
+        perform from balances where account_id in (
+          select d.account_id
+            from (select agent, sum(cost) as cost from unnest(agent_ids, costs) each (agent, cost) group by agent) asked
+            join model_days d on d.agent_id = asked.agent and d.day = on_day
+           where asked.cost > d.taken - d.spent - (
+             select coalesce(sum(credits), 0) from model_claims where agent_id = asked.agent and day = on_day)
+        ) order by account_id for update;
+      end if;
       for n in 1 .. cardinality(runs) loop
         if agent_ids[n] is distinct from locked then
           locked := agent_ids[n];

@@ -7,6 +7,7 @@ import { byteLimitConnector } from "./byte-limit-connector.ts";
 import { dnsLookup, type Resolve } from "./dns-lookup.ts";
 import { FairSemaphore, type Holder, NoPermitError } from "./fair-semaphore.ts";
 import { addressProblem, urlProblem } from "./public-address.ts";
+import { timeLimit } from "./time-limit.ts";
 
 export type { Resolve };
 
@@ -36,7 +37,7 @@ export function createOutbound(options: OutboundOptions): Outbound {
   };
 
   const open = async (url: string, ask: Ask): Promise<OpenAnswer> => {
-    const signal = AbortSignal.any([AbortSignal.timeout(ask.timeoutMs), ...(ask.signal ? [ask.signal] : [])]);
+    const signal = timeLimit(ask.timeoutMs, ask.signal);
     const failed = (error: unknown): Error => {
       if (error instanceof OutboundRefusedError || error instanceof OutboundFailedError) return error;
       if (error instanceof NoPermitError && !signal.aborted) return new OutboundBusyError(error.message);

@@ -2,6 +2,7 @@ import { request } from "undici";
 import { isJsonObject, type JsonObject } from "../../shared/json.ts";
 import { JsonScan, usualJson } from "../../shared/json-scan.ts";
 import type { Outbound } from "../../shared/outbound.ts";
+import { timeLimit } from "../../shared/time-limit.ts";
 import { isLocalhost } from "./validate.ts";
 
 /** Must refuse private addresses, and answer a redirect as it is instead of following it. */
@@ -64,8 +65,7 @@ async function fetchDirectly(
   url: string,
   { method, headers = {}, body, timeoutMs, bytesMax, signal }: UnpaidAsk,
 ): Promise<UnpaidAnswer> {
-  const either = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
-  const answer = await request(url, { method, headers, body: body ?? null, signal: either });
+  const answer = await request(url, { method, headers, body: body ?? null, signal: timeLimit(timeoutMs, signal) });
   const chunks: Buffer[] = [];
   let bytes = 0;
   for await (const chunk of answer.body) {

@@ -1,4 +1,5 @@
 import { Pool } from "undici";
+import { timeLimit } from "../../shared/time-limit.ts";
 
 const bytesMax = 8_388_608;
 
@@ -16,13 +17,12 @@ export class Endpoint {
   }
 
   async get(path: string, signal?: AbortSignal): Promise<EndpointAnswer> {
-    const timeout = AbortSignal.timeout(timeoutMs);
     try {
       const { statusCode, headers, body } = await this.#pool.request({
         method: "GET",
         path: `${this.#basePath}${path}`,
         headers: { accept: "application/json", ...this.#headers() },
-        signal: signal ? AbortSignal.any([signal, timeout]) : timeout,
+        signal: timeLimit(timeoutMs, signal),
       });
       body.on("error", () => {});
       return { status: statusCode, headers, body: parsed(await body.text()) };

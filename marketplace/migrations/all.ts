@@ -61,6 +61,7 @@ import { failedRequests } from "./0089-failed-requests.ts";
 import { agentExamples } from "./0090-agent-examples.ts";
 import { refusedCalls } from "./0091-refused-calls.ts";
 import { payloadDigests } from "./0092-payload-digests.ts";
+import { modelClaimOrder } from "./0093-model-claim-order.ts";
 
 /**
  * Every step of the marketplace's schema, in the order in which it was shipped, which databases have run. Numbers are names: a new
@@ -129,4 +130,5 @@ export const migrations: readonly Migration[] = [
   agentExamples,
   refusedCalls,
   payloadDigests,
+  modelClaimOrder,
 ];

@@ -3,6 +3,7 @@ import type { MockModels } from "../../infra/mock-models/server.ts";
 import { createKey } from "../../marketplace/api-keys/create.ts";
 import { credits } from "../../marketplace/credits/amount.ts";
 import { grant } from "../../marketplace/credits/ledger.ts";
+import { publishAgent } from "../../marketplace/agents/publish.ts";
 import { setModelBudget } from "../../marketplace/models/budget.ts";
 import { settleModelDays } from "../../marketplace/models/model-claims.ts";
 import { inTransaction } from "../../shared/postgres.ts";
@@ -12,6 +13,7 @@ import {
   type Answer,
   balanceOf,
   call,
+  echoAgent,
   type Market,
   proveLedger,
   run,
@@ -92,6 +94,33 @@ describe("a free agent", () => {
     expect(model.asked()).toBe(asked);
     // By key and as a tool it is the same agent.
     expect((await run(market, seeded.key, seeded.agent.address)).status).toBe(503);
+  });
+
+  test("of many agents of two creators claims models over two copies at once, and no claim waits for one that waits for it", async ({
+    market,
+  }) => {
+    const creators = await Promise.all([creator(market, 100_000, 0), creator(market, 100_000, 0)]);
+    const agents: string[] = [];
+    for (const { creator: owner } of creators) {
+      for (const slug of ["one", "two", "three", "four"]) {
+        agents.push((await publishAgent(market.context, owner, slug, { ...echoAgent, price_credits: 0 })).agentId);
+      }
+    }
+    // As claimAll asks it, but for the second try of a statement that the database ended.
+    const claim = ({ context }: TestMarketplace, n: number) => {
+      const asked = [...new Set([agents[n % 8]!, agents[(n * 5 + 3) % 8]!, agents[(n * 3 + 1) % 8]!])].toSorted();
+      const each = <T>(value: T) => asked.map(() => value);
+      return context.db.query("select claim_models($1, $2, $3, $4, 1000000, 100, 0, 1000000, $5, $5, 0) as outcome", [
+        asked.map((agent) => `${agent}-${n}`),
+        asked,
+        each(60),
+        each(false),
+        each(null),
+      ]);
+    };
+    const answers = await times(600, (n) => claim(n % 2 ? copy : market, n));
+    expect(answers.flatMap(({ rows }) => rows.filter(({ outcome }) => outcome !== "ok"))).toEqual([]);
+    await proveLedger(market.context);
   });
 
   test("runs as often as its creator's credits pay for, over two copies at once", async ({ market }) => {

@@ -1,0 +1,30 @@
+import { once } from "node:events";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
+import { describe, expect, test } from "vitest";
+import { timeLimit } from "../../shared/time-limit.ts";
+
+setFlagsFromString("--expose-gc");
+const collectGarbage: () => void = runInNewContext("gc");
+
+describe("a time limit", () => {
+  test.each([
+    ["alone", undefined],
+    ["beside a signal", new AbortController().signal],
+  ])("ends although garbage is collected before: %s", async (_, sooner) => {
+    const signal = timeLimit(50, sooner);
+    for (let times = 0; times < 5; times++) collectGarbage();
+    await once(signal, "abort");
+    expect(signal.reason).toMatchObject({ name: "TimeoutError" });
+  });
+
+  test("ends with the other signal, for its reason, also where that has ended already", () => {
+    const controller = new AbortController();
+    const [before, reason] = [timeLimit(60_000, controller.signal), new Error("the caller left")];
+    controller.abort(reason);
+    for (const signal of [before, timeLimit(60_000, controller.signal)]) {
+      expect(signal.aborted).toBe(true);
+      expect(signal.reason).toBe(reason);
+    }
+  });
+});
