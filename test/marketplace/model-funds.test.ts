@@ -1,9 +1,9 @@
 import { beforeEach, describe, expect, vi } from "vitest";
 import type { MockModels } from "../../infra/mock-models/server.ts";
+import { publishAgent } from "../../marketplace/agents/publish.ts";
 import { createKey } from "../../marketplace/api-keys/create.ts";
 import { credits } from "../../marketplace/credits/amount.ts";
 import { grant } from "../../marketplace/credits/ledger.ts";
-import { publishAgent } from "../../marketplace/agents/publish.ts";
 import { setModelBudget } from "../../marketplace/models/budget.ts";
 import { settleModelDays } from "../../marketplace/models/model-claims.ts";
 import { inTransaction } from "../../shared/postgres.ts";
