@@ -20,7 +20,7 @@ export async function withoutSecrets(
   }
   // The run has failed whether or not the creator can be told now.
   await tellCreator().catch(() => {});
-  throw new ConnectorError(withheld, {}, "later");
+  throw new ConnectorError(withheld, {}, "again");
 }
 
 const withheld = "The agent's answer could not be given out; its creator has been told.";

@@ -1,6 +1,7 @@
 import type { FieldType } from "../input.ts";
+import { marked, nestedProblem, stand } from "./nested-notation.ts";
 import { type Filling, fillJson, fillText, partsOf, type Slot } from "./template.ts";
-import { encodeUrlPart, hasSlotInName } from "./url-template.ts";
+import { encodeUrlPart, hasSlotInName, pairsProblem } from "./url-template.ts";
 
 /** The notation of a body: its reader takes a value for what its place in the notation says. */
 type Notation = "json" | "form" | "plain";
@@ -15,12 +16,18 @@ export function bodyTemplateProblem(
   if (isText && partsOf(body).slots.length === 0) return undefined;
   const notation = notationOf(body, contentType);
   if (!notation) return "has slots, which only JSON, application/x-www-form-urlencoded and text/plain may, in UTF-8";
-  if (!isText) return notation === "json" ? undefined : "is JSON, and settings.headers say otherwise";
+  if (!isText) {
+    return notation === "json"
+      ? problemIn(JSON.parse(marked(JSON.stringify(body ?? null))))
+      : "is JSON, and settings.headers say otherwise";
+  }
   switch (notation) {
     case "json":
       return jsonProblem(body, typeOf);
     case "form":
-      return hasSlotInName(body, { mayStandAlone: false }) ? "must have its slots after a name and =" : undefined;
+      return hasSlotInName(body, { mayStandAlone: false })
+        ? "must have its slots after a name and ="
+        : pairsProblem(body);
     case "plain":
       return looksStructured(body, contentType !== undefined)
         ? "looks like JSON, XML or a form; settings.headers must say which by a content-type, so that values can be escaped"
@@ -68,9 +75,6 @@ function looksStructured(body: string, declared: boolean): boolean {
   return !declared && /[{[(,:=]\s*["'`][^"'`]*\u{e000}/u.test(literals.join(stand));
 }
 
-/** In place of a value while a template is checked; in a JSON text it would be wrong after a backslash. */
-const stand = "\u{e000}";
-
 function jsonProblem(template: string, typeOf: (slot: Slot) => FieldType | undefined): string | undefined {
   const { slots } = partsOf(template);
   const places = placesOf(template);
@@ -81,11 +85,22 @@ function jsonProblem(template: string, typeOf: (slot: Slot) => FieldType | undef
       return `must have quotes around {{${slot.secret ? "secret." : ""}${slot.name}}}: it is no number or boolean`;
   }
   try {
-    JSON.parse(fillText(template, { values: {}, secrets: {} }, (_value, _slot, at) => sampleAt(places[at])));
-    return undefined;
+    const filled = fillText(template, { values: {}, secrets: {} }, (_value, _slot, at) => sampleAt(places[at]));
+    return problemIn(JSON.parse(filled));
   } catch {
     return "must be JSON, as its content-type says, once its slots are filled";
   }
+}
+
+/** What is wrong with a string anywhere in a JSON value. */
+function problemIn(value: unknown): string | undefined {
+  if (typeof value === "string") return nestedProblem(value);
+  if (typeof value !== "object" || value === null) return undefined;
+  for (const part of Object.values(value)) {
+    const problem = problemIn(part);
+    if (problem) return problem;
+  }
+  return undefined;
 }
 
 const sampleAt = (place: Place | undefined) => (place === "value" ? "null" : stand);

@@ -1,5 +1,6 @@
 import { urlLengthMax } from "../../shared/public-address.ts";
 import { percentDecoded } from "../percent-decoded.ts";
+import { marked, nestedProblem } from "./nested-notation.ts";
 import { ConnectorError } from "./result.ts";
 import { type Filling, fillText, partsOf } from "./template.ts";
 
@@ -16,7 +17,15 @@ export function urlTemplateProblem(template: string): string | undefined {
   if (climbs(path)) return "must not contain . or .. as a path segment";
   if (hasSlotInName(query.slice(1), { mayStandAlone: true }))
     return "must have its slots in a query's values, not in its names";
-  return undefined;
+  return pairsProblem(query.slice(1));
+}
+
+/** What is wrong with a value in text such as `a=1&b={{c}}`. */
+export function pairsProblem(pairs: string): string | undefined {
+  const values = marked(pairs)
+    .split("&")
+    .map((pair) => pair.slice(pair.indexOf("=") + 1));
+  return values.map((value) => nestedProblem(decodeOnce(value.replaceAll("+", " ")))).find((problem) => problem);
 }
 
 /**

@@ -172,6 +172,18 @@ const refused: Array<[string, object, string]> = [
     "settings.body",
   ],
   ["one that looks like a query language", { body: 'query { user(name: "{{text}}") }' }, "settings.body"],
+  ["JSON inside of a JSON string", { body: { filter: '{"name":"{{text}}","admin":false}' } }, "settings.body"],
+  [
+    "GraphQL inside of a JSON string",
+    {
+      headers: { "content-type": "application/json" },
+      body: '{"query":"query { user(name: \\"{{text}}\\") { id } }"}',
+    },
+    "settings.body",
+  ],
+  ["JSON inside of a form", { headers: form, body: 'filter={"name":"{{text}}"}' }, "settings.body"],
+  ["JSON inside of a query's value", { url: 'http://localhost/?filter={"name":"{{text}}"}' }, "settings.url"],
+  ["the same, encoded", { url: "http://localhost/?filter=%7B%22name%22%3A%22{{text}}%22%7D" }, "settings.url"],
   ["one that looks like XML", { body: "<a>{{text}}</a>" }, "settings.body"],
   ["one that looks like a form", { body: "a={{text}}&admin=0" }, "settings.body"],
   [
