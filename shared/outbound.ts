@@ -37,7 +37,7 @@ export function createOutbound(options: OutboundOptions): Outbound {
   };
 
   const open = async (url: string, ask: Ask): Promise<OpenAnswer> => {
-    const signal = timeLimit(ask.timeoutMs, ask.signal);
+    const { signal, lift } = timeLimit(ask.timeoutMs, ask.signal);
     const failed = (error: unknown): Error => {
       if (error instanceof OutboundRefusedError || error instanceof OutboundFailedError) return error;
       if (error instanceof NoPermitError && !signal.aborted) return new OutboundBusyError(error.message);
@@ -49,14 +49,19 @@ export function createOutbound(options: OutboundOptions): Outbound {
       const release = await semaphore.acquire(ask.holder ?? ourselves, signal);
       try {
         const { body, chunks, ...head } = await follow(first, { ...ask, signal }, dispatcherFor);
-        body.once("close", release);
+        body.once("close", () => {
+          release();
+          lift();
+        });
         return { ...head, chunks: rethrowing(chunks, failed), discard: () => void body.destroy() };
       } catch (error) {
         release();
         throw error;
       }
     } catch (error) {
-      throw failed(error);
+      const failure = failed(error);
+      lift();
+      throw failure;
     }
   };
 

@@ -60,12 +60,18 @@ export function createUnpaidFetch(outbound: Outbound, { allowLocalhost }: { allo
   };
 }
 
-/** Development only. undici's request follows no redirect. */
-async function fetchDirectly(
+/** Development only. */
+async function fetchDirectly(url: string, ask: UnpaidAsk): Promise<UnpaidAnswer> {
+  const { signal, lift } = timeLimit(ask.timeoutMs, ask.signal);
+  return readDirectly(url, { ...ask, signal }).finally(lift);
+}
+
+/** undici's request follows no redirect. */
+async function readDirectly(
   url: string,
-  { method, headers = {}, body, timeoutMs, bytesMax, signal }: UnpaidAsk,
+  { method, headers = {}, body, bytesMax, signal }: UnpaidAsk,
 ): Promise<UnpaidAnswer> {
-  const answer = await request(url, { method, headers, body: body ?? null, signal: timeLimit(timeoutMs, signal) });
+  const answer = await request(url, { method, headers, body: body ?? null, signal });
   const chunks: Buffer[] = [];
   let bytes = 0;
   for await (const chunk of answer.body) {

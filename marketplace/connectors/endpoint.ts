@@ -17,12 +17,13 @@ export class Endpoint {
   }
 
   async get(path: string, signal?: AbortSignal): Promise<EndpointAnswer> {
+    const limit = timeLimit(timeoutMs, signal);
     try {
       const { statusCode, headers, body } = await this.#pool.request({
         method: "GET",
         path: `${this.#basePath}${path}`,
         headers: { accept: "application/json", ...this.#headers() },
-        signal: timeLimit(timeoutMs, signal),
+        signal: limit.signal,
       });
       body.on("error", () => {});
       return { status: statusCode, headers, body: parsed(await body.text()) };
@@ -30,6 +31,8 @@ export class Endpoint {
       if (signal?.aborted) throw error;
       const { code, name } = error as { code?: string; name?: string };
       throw new EndpointSilentError(code ?? name ?? "unknown");
+    } finally {
+      limit.lift();
     }
   }
 

@@ -52,7 +52,7 @@ export interface Settings {
 
 const presets = {
   auto: {
-    lambda: 1100,
+    lambda: 1000,
     tolerance: 0.25,
     areaMin: 4,
     grid: 4,

@@ -127,7 +127,7 @@ interface Stage {
 
 /** Steps 1 to 3 at a working scale. */
 function prepare(image: Raster, scale: number, settings: Settings, deadlineMs: number): Stage {
-  const { source, width, height, margin } = sourceOf(image, scale);
+  const { source, width, height, margin } = sourceOf(image, scale, settings);
   const lifted = liftSoft(source, width, height, settings);
   const pixels = lifted?.above ?? source;
   // Edges are measured in the source all the same.
@@ -142,13 +142,13 @@ function prepare(image: Raster, scale: number, settings: Settings, deadlineMs: n
   return { width, height, margin, pixels, clean, lifted, merging };
 }
 
-/** The picture's premultiplied pixels at a working scale, with a margin where it needs one. */
-function sourceOf(image: Raster, scale: number) {
+/** The picture's premultiplied pixels at a working scale, with a margin where it needs one: a background to remove is to reach the borders. */
+function sourceOf(image: Raster, scale: number, { removeBackground }: Settings) {
   const width = Math.max(1, Math.round(image.width * scale));
   const height = Math.max(1, Math.round(image.height * scale));
   const working = width === image.width && height === image.height ? image : reduce(image, width, height);
   const source = premultiply(working);
-  if (!fadesAtBorders(source, width, height)) return { source, width, height, margin: 0 };
+  if (removeBackground || !fadesAtBorders(source, width, height)) return { source, width, height, margin: 0 };
   const around = { width: width + 2 * marginWidth, height: height + 2 * marginWidth, margin: marginWidth };
   return { source: withMargin(source, width, height), ...around };
 }
