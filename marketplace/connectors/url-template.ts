@@ -66,8 +66,8 @@ export function encodeUrlPart(text: string): string {
 
 /** Whether a slot stands before the `=` of a pair in text such as `a=1&b={{c}}`, or in a pair that has none. */
 export function hasSlotInName(pairs: string, { mayStandAlone }: { mayStandAlone: boolean }): boolean {
-  const marked = partsOf(pairs).literals.join(slotMark);
-  return marked.split("&").some((pair) => {
+  const text = partsOf(pairs).literals.join(slotMark);
+  return text.split("&").some((pair) => {
     const equals = pair.indexOf("=");
     return equals < 0 ? !mayStandAlone && pair.includes(slotMark) : pair.slice(0, equals).includes(slotMark);
   });

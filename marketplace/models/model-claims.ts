@@ -206,7 +206,10 @@ const outcomes = {
   over_cap: "over_cap",
 } as const;
 
-/** Agents of one creator that run on several copies can deadlock: the statement that the database cancelled is sent again. */
+/**
+ * Claims that end are locked in any order, and copies of the version before lock days and balances by turns: a statement that
+ * the database ended for that is sent again.
+ */
 async function retryDeadlock<T>(statement: () => Promise<T>): Promise<T> {
   return statement().catch((error: { code?: string }) => {
     if (error.code !== "40P01") throw error;

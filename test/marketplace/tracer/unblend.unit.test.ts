@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { unblend } from "../../../marketplace/tracer/image/unblend.ts";
-import { scoreTrace } from "../../../marketplace/tracer/pool/render.ts";
+import { renderRaster, scoreTrace } from "../../../marketplace/tracer/pool/render.ts";
 import { trace } from "../../../marketplace/tracer/trace.ts";
 import { picture } from "./pictures.ts";
 
@@ -54,6 +54,14 @@ describe("what is as wide as the picture ends at its borders", () => {
     const result = trace(image);
     expect(result.svg).toContain('viewBox="0 0 800 800"');
     expect(scoreTrace(image, result).score).toBeGreaterThan(0.95);
+  });
+
+  test("but a plate that is to be removed is the background still", () => {
+    const body = `<rect width="96" height="96" rx="12" fill="#fff"/><circle cx="48" cy="48" r="24" fill="#dc2626"/>`;
+    const { svg } = trace(picture(96, 96, body), { removeBackground: true });
+    const { rgba } = renderRaster(svg, 96, 96);
+    const alphaAt = (x: number, y: number) => rgba[(y * 96 + x) * 4 + 3];
+    expect([alphaAt(48, 4), alphaAt(4, 48), alphaAt(48, 48)]).toEqual([0, 0, 255]);
   });
 
   test("and a ring is one stroke", () => {
