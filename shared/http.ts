@@ -191,8 +191,8 @@ function closeUnread(request: IncomingMessage, response: ServerResponse): void {
   response.setHeader("connection", "close");
   // A body in small chunks would be thousands of objects per read of the connection, each many times larger than its chunk.
   request.push = () => false;
-  // A body that no handler began to read is read by Node after the answer.
-  request.read(0);
+  // Node would read on after the answer, to its end, where no handler began to; it has no public way to be told not to.
+  Object.assign(request, { _dump: () => undefined });
   closeWithoutReading(request.socket);
 }
 

@@ -188,6 +188,21 @@ test("a body that is too large is answered and not read on", async ({ start, say
   expect(sent).toBeLessThan(50_000_000);
 });
 
+test.for<[number, string]>([
+  [413, "/said"],
+  [403, "/refused"],
+])(
+  "what follows a body's first piece is not read once %i was answered, at %s",
+  async ([status, path], { start, say }) => {
+    const { service, received } = await start();
+    const head = `POST ${path} HTTP/1.1\r\nHost: x\r\nContent-Length: 15000000\r\n\r\n`;
+    const { socket, heard } = await say(service, head + " ".repeat(15_000_000));
+  await eventually(() => expect(socket.closed).toBe(true));
+    expect(heard()).toMatch(new RegExp(`^HTTP/1\\.1 ${status} .*connection: close`, "is"));
+    expect(received()).toBeLessThan(1_000_000);
+  },
+);
+
 test("of a body that comes with a request which is refused nothing is kept, and its connection is closed", async ({
   start,
   say,
