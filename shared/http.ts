@@ -192,7 +192,9 @@ function closeUnread(request: IncomingMessage, response: ServerResponse): void {
   // A body in small chunks would be thousands of objects per read of the connection, each many times larger than its chunk.
   request.push = () => false;
   // Node would read on after the answer, to its end, where no handler began to; it has no public way to be told not to.
-  Object.assign(request, { _dump: () => undefined });
+  Object.assign(request, { _read: () => undefined, _dump: () => undefined });
+  // Lets go of what has come.
+  request.read();
   closeWithoutReading(request.socket);
 }
 

@@ -8,9 +8,23 @@ export function closeWithoutReading(socket: Socket): void {
   socket.pause();
   socket.destroySoon = () => {
     socket.end();
-    setTimeout(() => socket.destroy(), lingerMs).unref();
+    linger(socket);
   };
 }
 
 /** The time that nginx waits (`lingering_timeout`): a client that is busy, or far away, reads the answer first. */
 const lingerMs = 5_000;
+/** Connections that wait so at a time; one more, and the one that has waited longest is closed for it. */
+const lingeringMax = 500;
+const lingering = new Set<Socket>();
+
+function linger(socket: Socket): void {
+  lingering.add(socket);
+  const timer = setTimeout(() => socket.destroy(), lingerMs).unref();
+  socket.once("close", () => {
+    clearTimeout(timer);
+    lingering.delete(socket);
+  });
+  const [longest] = lingering;
+  if (lingering.size > lingeringMax) longest?.destroy();
+}

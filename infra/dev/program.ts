@@ -14,10 +14,14 @@ export interface ProgramOptions<T> {
   check(child: Child): Promise<T | undefined>;
 }
 
+/** The bound of a service's JavaScript heap, which the image sets too. */
+export const serviceNodeOptions = "--max-old-space-size=384";
+
 /** Programs that log into `logs` and are adopted by `parts` from the first moment. */
 export function programRunner(parts: Parts, env: NodeJS.ProcessEnv, logs: string): RunProgram {
   return async ({ name, kind, file, logName, check, ...options }) => {
-    const childEnv = { ...inherited(env), ...options.env };
+    const bound = kind === "service" ? { NODE_OPTIONS: serviceNodeOptions } : {};
+    const childEnv = { ...bound, ...inherited(env), ...options.env };
     const child = startChild({ name, program: file, env: childEnv, logFile: join(logs, `${logName}.log`) });
     await parts.adopt({ name, kind, pid: child.pid, stop: () => child.stop() });
     const answer = await child.readiness(() => check(child));

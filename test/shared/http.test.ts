@@ -76,6 +76,8 @@ async function serve(
     asked: () => asked,
     /** Bytes that have come on all connections. */
     received: () => [...sockets].reduce((sum, { bytesRead }) => sum + bytesRead, 0),
+    /** Connections that are not closed. */
+    connected: () => [...sockets].filter(({ destroyed }) => !destroyed).length,
     waits: () => budget.waits,
     refused: () => refused,
     endStream: () => endStream(),
@@ -197,11 +199,21 @@ test.for<[number, string]>([
     const { service, received } = await start();
     const head = `POST ${path} HTTP/1.1\r\nHost: x\r\nContent-Length: 15000000\r\n\r\n`;
     const { socket, heard } = await say(service, head + " ".repeat(15_000_000));
-  await eventually(() => expect(socket.closed).toBe(true));
+    await eventually(() => expect(socket.closed).toBe(true));
     expect(heard()).toMatch(new RegExp(`^HTTP/1\\.1 ${status} .*connection: close`, "is"));
     expect(received()).toBeLessThan(1_000_000);
   },
 );
+
+test("so many connections may wait for their clients to read why they were refused", async ({ start, say }) => {
+  const { service, connected } = await start();
+  const head = "POST /refused HTTP/1.1\r\nHost: x\r\nContent-Length: 15000000\r\n\r\n";
+  const all = await Promise.all(Array.from({ length: 520 }, () => say(service, head)));
+  await eventually(() => expect(all.every(({ heard }) => heard().startsWith("HTTP/1.1 403 "))).toBe(true));
+  await fetch(`${service.url}/health`);
+  expect(connected()).toBeLessThanOrEqual(501);
+  expect(connected()).toBeGreaterThan(400);
+});
 
 test("of a body that comes with a request which is refused nothing is kept, and its connection is closed", async ({
   start,
