@@ -4,6 +4,7 @@ import { type Environment, toCaip2 } from "../../shared/networks.ts";
 import { serveAssets } from "../../shared/page/assets.ts";
 import { assetsFor } from "../../shared/page/bundle.ts";
 import { requestUrl } from "../../shared/request-url.ts";
+import { inTurns } from "../../shared/turns.ts";
 import type { Endpoint } from "../http/endpoint.ts";
 import { environments } from "../settlements/scope.ts";
 import { browserSources, builtAssets } from "./browser-sources.ts";
@@ -32,6 +33,7 @@ export function createSite(context: SiteNeeds, endpoints: readonly Endpoint[]): 
  */
 export function siteRouter({ pages, frame }: Site, limit: RequestHandler): Router {
   const router = Router();
+  const turns = inTurns();
   router.use("/assets", serveAssets(frame.assets));
   for (const page of pages) {
     const show: RequestHandler = async (request, response, next) => {
@@ -42,7 +44,7 @@ export function siteRouter({ pages, frame }: Site, limit: RequestHandler): Route
       next();
     };
     const route = router.route(page.path.replaceAll(/\{(\w+)\}/g, ":$1"));
-    route.get(show, limit, (request, response) => answer(frame, page, request, response));
+    route.get(show, limit, turns, (request, response) => answer(frame, page, request, response));
     if (page.isAlsoJson) continue;
     route.all((request) => {
       throw new ApiError("method_not_allowed", `${request.method} is not possible here.`, {

@@ -4,6 +4,7 @@ import { type Assets, serveAssets } from "../../shared/page/assets.ts";
 import { assetsFor } from "../../shared/page/bundle.ts";
 import { readForm, readFormWithFiles } from "../../shared/page/form-body.ts";
 import { requestUrl } from "../../shared/request-url.ts";
+import { inTurns } from "../../shared/turns.ts";
 import { limitPublic } from "../anonymous-limits.ts";
 import type { Context } from "../context.ts";
 import type { Endpoint } from "../http/endpoint.ts";
@@ -35,11 +36,12 @@ export function siteRouter(context: Context, { pages, frame }: Site): Router {
   const router = Router();
   router.use("/assets", serveAssets(frame.assets));
   const limit = limitPublic(context, "pages");
+  const turns = inTurns();
   router.use(siteFiles(context, pages, limit));
   const sameOrigin = requireSameOrigin(context);
   for (const page of pages) {
     const route = router.route(page.path.replaceAll(/\{(\w+)\}/g, ":$1"));
-    route.get(limit, handlerOf(context, frame, page.show));
+    route.get(limit, turns, handlerOf(context, frame, page.show));
     const { submit } = page;
     if (submit) {
       route.post(limit, sameOrigin, handlerOf(context, frame, takerOf(submit)));
@@ -50,7 +52,7 @@ export function siteRouter(context: Context, { pages, frame }: Site): Router {
     });
   }
   // For an address without a page, similar addresses are looked for, within the same limit.
-  router.use(limit);
+  router.use(limit, turns);
   return router;
 }
 
