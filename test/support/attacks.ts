@@ -19,6 +19,9 @@ export const attacks: Readonly<Record<string, (target: Target) => Promise<void>>
   "sixteen bodies of long texts to the tool server": ({ url }) => sixteen(url, "/api/x402/mcp", longText()),
   "sixteen bodies of escapes to the tool server": ({ url }) => sixteen(url, "/api/x402/mcp", escapes()),
   "deep nesting": ({ url, freeAgent }) => sixteen(url, `/api/agent/${freeAgent}`, Buffer.alloc(2 * megabyte, "[")),
+  "sixteen bodies that are larger than their route takes": ({ url, freeAgent }) =>
+    sixteen(url, `/api/agent/${freeAgent}`, smallValues()),
+  "five hundred pages at once": ({ url }) => flood(url, 500, "GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"),
   "sixty uploads that never end": async ({ url }) => {
     const begun = await Promise.all(repeat(60, () => open(url, upload("/api/x402/mcp", bodyBytes))));
     const most = Buffer.alloc(bodyBytes - 1, " ");
