@@ -34,6 +34,6 @@ interface Schedule {
 /** Before anything is known. */
 const untoldMs = 25;
 const leastMs = 5;
-const leastAgainMs = 12;
+const leastAgainMs = 5;
 /** Hedera takes two to three seconds. While it takes longer, it is asked for the first time then, so that it is soon noticed when it no longer does. */
 const mostMs = 3_000;
