@@ -26,6 +26,7 @@ import { describeAreas } from "./regions/areas.ts";
 import type { Field } from "./regions/field.ts";
 import { evenInk } from "./regions/ink.ts";
 import { joinField } from "./regions/join-field.ts";
+import { keptStructure } from "./regions/kept-structure.ts";
 import { Merging } from "./regions/merge.ts";
 import { nearestColour } from "./regions/palette.ts";
 import { joinRadials } from "./regions/radial.ts";
@@ -100,11 +101,14 @@ function onPaper(image: Raster, settings: Settings): [Raster, Settings] {
 /** Beyond this many cells a picture is not pixel art but an enlarged photograph. */
 const cellsMax = 400_000;
 
-function traceAreas(image: Raster, settings: Settings, deadlineMs: number): Trace {
+function traceAreas(image: Raster, settings: Settings, deadlineMs: number, mayBeFiner = true): Trace {
   const scale = workingScale(image, settings.pixelsMax);
   // Reduced texture is fainter; the byte budget, not the error, decides how much of it is kept.
   const reduced = scale * scale * Math.max(1, (image.width * image.height) / settings.pixelsMax);
-  const stage = prepare(image, scale, { ...settings, lambda: settings.lambda * Math.min(1, reduced) }, deadlineMs);
+  const atScale = { ...settings, lambda: settings.lambda * Math.min(1, reduced) };
+  const stage = prepare(image, scale, atScale, deadlineMs);
+  if (mayBeFiner && isFine(settings) && keptStructure(merged(stage)) < structureMin)
+    return traceAreas(image, { ...settings, lambda: settings.lambda * textureShare }, deadlineMs, false);
   const expected = outlineLength(stage.merging, stage.merging.merges) * bytesPerLength;
   // Drawing what is sure to be far too much would only cost time.
   const attempt =
@@ -112,6 +116,20 @@ function traceAreas(image: Raster, settings: Settings, deadlineMs: number): Trac
   if (attempt && attempt.bytes <= settings.bytesMax) return attempt;
   return withinBudget(stage, attempt, image, settings, deadlineMs);
 }
+
+/** Whether nothing was asked for that leaves texture out. */
+function isFine({ style, colors, palette, lambda }: Settings): boolean {
+  return style === "auto" && colors === null && palette === null && lambda <= settingsOf({}).lambda;
+}
+
+function merged(stage: Stage, merges = stage.merging.merges) {
+  const { clean, width, height } = stage;
+  return { ...stage.merging.after(merges), clean, width, height };
+}
+
+/** A picture of which less of the structure is left is a texture of little contrast, and joined for less. */
+const structureMin = 0.7;
+const textureShare = 0.25;
 
 interface Stage {
   /** Px, with the margin to each side. */
@@ -171,15 +189,9 @@ const evenness = 20;
 /** Most areas the merge begins with, to the pixels traced: finer ones cost time and are merged all the same. */
 const areasShare = 0.015;
 
-function draw(
-  { width, height, margin, pixels, clean: unblended, lifted: soft, merging }: Stage,
-  merges: number,
-  image: Raster,
-  settings: Settings,
-  deadlineMs: number,
-): Trace {
-  const merged = { ...merging.after(merges), clean: unblended, width, height };
-  const picture = relaxBorders(merged, settings.lambda / 2);
+function draw(stage: Stage, merges: number, image: Raster, settings: Settings, deadlineMs: number): Trace {
+  const { margin, pixels, lifted: soft } = stage;
+  const picture = relaxBorders(merged(stage, merges), settings.lambda / 2);
   keepTo(deadlineMs);
   const gradients: Map<number, Radial | Field> = joinRadials(picture, settings.lambda, !settings.gradients);
   const bent = mayBend(settings) && !soft ? joinField(picture, gradients, settings.lambda) : null;

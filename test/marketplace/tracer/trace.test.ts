@@ -56,6 +56,16 @@ describe("what is drawn is what was drawn", () => {
     expect(scoreTrace(image, result).psnr).toBeGreaterThan(34);
   });
 
+  test("an even texture of little contrast is not one flat area, unless fewer details are asked for", () => {
+    const blots = Array.from({ length: 900 }, (_, i) => {
+      const [x, y, shade] = [(i * 7919) % 160, (i * 104729) % 96, 158 + ((i * 31) % 5) * 5];
+      return `<circle cx="${x}" cy="${y}" r="${2 + (i % 3)}" fill="rgb(${shade},${shade},${shade + 8})"/>`;
+    });
+    const image = picture(160, 96, `<rect width="160" height="96" fill="#a4a4ac"/>${blots.join("")}`);
+    expect(scoreTrace(image, trace(image)).ssim).toBeGreaterThan(0.85);
+    expect(trace(image, { preset: "small" }).bytes).toBeLessThan(1_000);
+  });
+
   test("a radial gradient is one, with its centre where it was", () => {
     const image = picture(
       400,
