@@ -174,12 +174,8 @@ function measure(input: SnapInput): void {
     return;
   }
   const span = contrastSquared(input);
-  if (span < contrastSquaredMin) {
-    measured.tolerance = input.tolerance * 2.5;
-    return;
-  }
-  measured.shift = Math.max(-0.95, Math.min(0.95, shiftOf(input, span)));
-  measured.tolerance = input.tolerance * Math.min(2.5, Math.max(0.8, Math.sqrt(90 / Math.sqrt(span))));
+  if (span >= contrastSquaredMin) measured.shift = Math.max(-0.95, Math.min(0.95, shiftOf(input, span)));
+  measured.tolerance = input.tolerance * Math.min(4, Math.max(0.8, Math.sqrt(90 / Math.sqrt(span))));
 }
 
 /** Whether a stroke lies on a side of the crack. */

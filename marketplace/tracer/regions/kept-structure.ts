@@ -1,19 +1,10 @@
-import { channelStride, coloursAt, stride } from "./colour-model.ts";
-
-interface Merged {
-  readonly labels: Int32Array;
-  readonly sums: Float64Array;
-  /** The unblended picture, premultiplied. */
-  readonly clean: Uint8Array;
-  readonly width: number;
-  readonly height: number;
-}
+import { channelStride, coloursAt, type Segmented, stride } from "./colour-model.ts";
 
 /**
  * How much of a picture's structure its areas have, were each of one colour: 1 all, 0 none. The mean SSIM (Wang et al., 2004)
  * of luma over blocks, whose covariance is the variance between the areas of a block.
  */
-export function keptStructure({ labels, sums, clean, width, height }: Merged): number {
+export function keptStructure({ labels, sums, clean, width, height }: Omit<Segmented, "runs">): number {
   const means = Float64Array.from({ length: sums.length / stride }, (_, area) => {
     const [r, g, b] = [0, 1, 2].map((channel) => sums[area * stride + coloursAt + channel * channelStride]);
     return luma(r, g, b) / sums[area * stride];
@@ -30,7 +21,8 @@ export function keptStructure({ labels, sums, clean, width, height }: Merged): n
           areas.add(means[labels[p]]);
         }
       }
-      kept += (2 * areas.variance + evenVariance) / (source.variance + areas.variance + evenVariance);
+      const common = Math.min(source.variance, areas.variance);
+      kept += (2 * common + evenVariance) / (source.variance + common + evenVariance);
       blocks++;
     }
   }
