@@ -9,7 +9,8 @@ sharp.unblock({ operation: ["VipsForeignLoadPng", "VipsForeignLoadJpeg", "VipsFo
 
 /**
  * Bytes of a PNG, JPEG or WebP as straight 8-bit sRGB: upright (EXIF), first frame only, CMYK and 16-bit converted.
- * Size is refused from the header, before a pixel is decoded. Throws ApiError `invalid_value` saying what is wrong.
+ * Size is refused from the header, before a pixel is decoded. Throws ApiError `invalid_value` saying what is wrong; nobody pays
+ * for a drawing of nothing.
  */
 export async function decodeImage(bytes: Uint8Array, pixelsMax = imagePixelsMax): Promise<Raster> {
   if (bytes.length > imageBytesMax) throw refused(`is over ${imageBytesMax / 1e6} MB`);
@@ -27,7 +28,14 @@ export async function decodeImage(bytes: Uint8Array, pixelsMax = imagePixelsMax)
       .toBuffer({ resolveWithObject: true }),
   );
   // A buffer of its own: words of four bytes are read from it, so it must begin on such a border.
-  return { width: info.width, height: info.height, rgba: new Uint8Array(data) };
+  const rgba = new Uint8Array(data);
+  if (isEmpty(rgba)) throw refused("shows nothing: all of it is transparent");
+  return { width: info.width, height: info.height, rgba };
+}
+
+function isEmpty(rgba: Uint8Array): boolean {
+  for (let alpha = 3; alpha < rgba.length; alpha += 4) if (rgba[alpha] > 0) return false;
+  return true;
 }
 
 /** By the first bytes, whatever the caller called it. */

@@ -18,6 +18,9 @@ let model: MockModels;
 let paid: PaidMarket;
 let logo: string;
 
+const nothing = { width: 8, height: 8, channels: 4, background: { r: 0, g: 0, b: 0, alpha: 0 } } as const;
+const transparent = (await sharp({ create: nothing }).png().toBuffer()).toString("base64");
+
 const test = paidTest()
   .extend(
     "model",
@@ -96,6 +99,7 @@ describe("POST /api/v1/svg/vectorize", () => {
     ["a private address", "https://127.0.0.1/logo.png"],
     ["the cloud's metadata", "https://169.254.169.254/latest"],
     ["no https", "file:///etc/passwd"],
+    ["a picture of nothing", transparent],
   ])("422 for %s, and nothing is charged", async (_name, image) => {
     const before = await credits();
     const answer = await ask("vectorize", { image });
@@ -345,6 +349,7 @@ describe("the fixed-price routes", () => {
   test.each([
     ["no image", Buffer.from("not an image").toString("base64")],
     ["a picture cut short", () => logo.slice(0, 400)],
+    ["a picture of nothing", transparent],
     ["a private address", "https://127.0.0.1/logo.png"],
     ["an address that nobody answers at", "https://nobody.invalid/logo.png"],
   ])("422 for %s before it settles", async (_what, image) => {
