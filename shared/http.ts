@@ -140,7 +140,7 @@ export async function listen(app: Express, options: { host: string; port: number
   });
   const { port } = server.address() as AddressInfo;
   return {
-    url: `http://${options.host}:${port}`,
+    url: `http://${options.host.includes(":") ? `[${options.host}]` : options.host}:${port}`,
     port,
     leave: async (drainMs) => {
       leaving.begin();

@@ -164,6 +164,12 @@ async function said(service: Listening, length: number, from = "192.0.2.1"): Pro
 /** Tests that run together have no `expect.poll`. */
 const eventually = (holds: () => unknown) => vi.waitFor(holds, { timeout: 60_000, interval: 10 });
 
+test("the address of a service on IPv6 is one to call", async ({ onTestFinished }) => {
+  const service = await listen(createApp({ trustProxy: false }), { host: "::1", port: 0 });
+  onTestFinished(() => service.stop());
+  expect((await fetch(service.url)).status).toBe(404);
+});
+
 test("a request with two Host headers is refused and its connection closed", async ({ start, say }) => {
   const { service } = await start();
   const { socket, heard } = await say(service, "GET /health HTTP/1.1\r\nHost: a\r\nhOST: b\r\n\r\n");
