@@ -34,6 +34,8 @@ export interface Settings {
   readonly style: (typeof traceStyles)[number];
   /** Squared colour error one pixel of outline must save (merge.ts). */
   readonly lambda: number;
+  /** Lambda may follow the picture: nothing was asked for that says how fine the drawing is to be. */
+  readonly isAdaptive: boolean;
   /** Most a curve may miss a well-marked edge by, px. */
   readonly tolerance: number;
   /** Smallest area kept, px. */
@@ -85,6 +87,7 @@ export function settingsOf(options: TraceOptions): Settings {
     mode: options.mode ?? "stacked",
     style,
     lambda: preset.lambda * 40 ** simplify * plain.lambda * (style === "icon" ? 1.5 : 1),
+    isAdaptive: preset === presets.auto && simplify === 0 && style === "auto" && colors === null && palette === null,
     tolerance: preset.tolerance * 4 ** simplify * plain.tolerance,
     areaMin: Math.round(preset.areaMin * 8 ** simplify) * plain.areaMin,
     grid: preset.grid,

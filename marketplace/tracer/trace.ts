@@ -101,14 +101,43 @@ function onPaper(image: Raster, settings: Settings): [Raster, Settings] {
 /** Beyond this many cells a picture is not pixel art but an enlarged photograph. */
 const cellsMax = 400_000;
 
-function traceAreas(image: Raster, settings: Settings, deadlineMs: number, mayBeFiner = true): Trace {
+function traceAreas(image: Raster, settings: Settings, deadlineMs: number): Trace {
   const scale = workingScale(image, settings.pixelsMax);
   // Reduced texture is fainter; the byte budget, not the error, decides how much of it is kept.
   const reduced = scale * scale * Math.max(1, (image.width * image.height) / settings.pixelsMax);
-  const atScale = { ...settings, lambda: settings.lambda * Math.min(1, reduced) };
-  const stage = prepare(image, scale, atScale, deadlineMs);
-  if (mayBeFiner && isFine(settings) && keptStructure(merged(stage)) < structureMin)
-    return traceAreas(image, { ...settings, lambda: settings.lambda * textureShare }, deadlineMs, false);
+  const atScale = (lambda: number) => lambda * Math.min(1, reduced);
+  const stage = prepare(image, scale, { ...settings, lambda: atScale(settings.lambda) }, deadlineMs);
+  if (settings.isAdaptive) {
+    const lambda = settings.lambda * lambdaShare(stage, image);
+    if (lambda < settings.lambda) return traceAreas(image, { ...settings, lambda, isAdaptive: false }, deadlineMs);
+    mergeAreas(stage.merging, { ...settings, lambda: atScale(lambda) });
+    return drawWithin(stage, image, { ...settings, lambda }, deadlineMs);
+  }
+  return drawWithin(stage, image, settings, deadlineMs);
+}
+
+/** What lambda is to be multiplied by for this picture, whose areas were merged as usual. */
+function lambdaShare(stage: Stage, { width, height }: Raster): number {
+  const kept = keptStructure(merged(stage));
+  if (kept < structureMin) return textureShare;
+  const isPlain = kept >= plainMin && stage.merging.count - stage.merging.merges >= areasMin;
+  return !isPlain ? 1 : Math.min(coarserMax, Math.max(1, ((width * height) / detailPixels) ** coarserPower));
+}
+
+/** A picture of which less of the structure is left is a texture of little contrast, and joined for less. */
+const structureMin = 0.7;
+const textureShare = 0.25;
+/**
+ * The larger a picture of many areas, the less is seen of what a pixel of outline saves; but not of the texture of a photograph,
+ * nor of the faint lines of a drawing of few areas.
+ */
+const areasMin = 200;
+const plainMin = 0.9;
+const detailPixels = 16_384;
+const coarserPower = 0.2;
+const coarserMax = 2.5;
+
+function drawWithin(stage: Stage, image: Raster, settings: Settings, deadlineMs: number): Trace {
   const expected = outlineLength(stage.merging, stage.merging.merges) * bytesPerLength;
   // Drawing what is sure to be far too much would only cost time.
   const attempt =
@@ -117,19 +146,10 @@ function traceAreas(image: Raster, settings: Settings, deadlineMs: number, mayBe
   return withinBudget(stage, attempt, image, settings, deadlineMs);
 }
 
-/** Whether nothing was asked for that leaves texture out. */
-function isFine({ style, colors, palette, lambda }: Settings): boolean {
-  return style === "auto" && colors === null && palette === null && lambda <= settingsOf({}).lambda;
-}
-
 function merged(stage: Stage, merges = stage.merging.merges) {
   const { clean, width, height } = stage;
   return { ...stage.merging.after(merges), clean, width, height };
 }
-
-/** A picture of which less of the structure is left is a texture of little contrast, and joined for less. */
-const structureMin = 0.7;
-const textureShare = 0.25;
 
 interface Stage {
   /** Px, with the margin to each side. */
@@ -154,10 +174,14 @@ function prepare(image: Raster, scale: number, settings: Settings, deadlineMs: n
   keepTo(deadlineMs);
   const cut = segment(clean, width, height, evenness, settings.pixelsMax * areasShare);
   const merging = new Merging({ ...cut, pixels: clean, width, height, deadlineMs });
-  merging.run(settings.lambda);
-  // Specks that stand out, such as the dot on a small i, stay.
-  merging.absorb(settings.areaMin, 2 * settings.lambda);
+  mergeAreas(merging, settings);
   return { width, height, margin, pixels, clean, lifted, merging };
+}
+
+function mergeAreas(merging: Merging, { lambda, areaMin }: Settings): void {
+  merging.run(lambda);
+  // Specks that stand out, such as the dot on a small i, stay.
+  merging.absorb(areaMin, 2 * lambda);
 }
 
 /** The picture's premultiplied pixels at a working scale, with a margin where it needs one: a background to remove is to reach the borders. */
