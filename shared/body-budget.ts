@@ -4,17 +4,20 @@ import { ApiError } from "./errors.ts";
 import type { HttpLimits } from "./http-limits.ts";
 import { onceClosed } from "./response-closed.ts";
 
-/** Bodies up to this size are not counted: connections are limited, and small requests are never turned away. */
+/** Bodies that take no more than this, parsed, are not counted: connections are limited, and small requests are never turned away. */
 export const smallBodyBytes = 65_536;
 /** While others wait for its room, a body must come at the rate that brings 15 MB within the server's `requestTimeout`. */
 const bytesPerSecondMin = 125_000;
+/** How many may wait for room, all callers together, and of one. */
+const waitingMax = 512;
+const waitingOfOneMax = 256;
 /** For those who are given up to be answered. */
 const givenUpMs = 1_000;
 
 /**
  * The memory that large bodies have between them, from their first bytes until their requests are answered. A body that
  * finds none left waits a moment, holding what it holds; then those that come too slowly are given up for it, and where
- * there are none it is refused. The one that is read longest may always go on, so that they never all wait for each other.
+ * there are none it is refused. Where all wait for each other, the one that is read longest goes on.
  */
 export class BodyBudget {
   readonly #limits: HttpLimits;
@@ -22,6 +25,8 @@ export class BodyBudget {
   readonly #holders = new Map<string, { bytes: number; bodies: number }>();
   /** Bodies that are being read, in the order they began in. */
   readonly #reading = new Set<Reading>();
+  /** Bodies that have been read, and whose requests are not answered yet. */
+  readonly #workedOn = new Set<Reading>();
   #held = 0;
 
   constructor(limits: HttpLimits, waitMs = 3_000) {
@@ -34,12 +39,14 @@ export class BodyBudget {
     const reading: Reading = { client: clientOf(address), held: 0, giveUp };
     this.#reading.add(reading);
     const done = () => {
-      this.#reading.delete(reading);
+      if (this.#reading.delete(reading) && reading.held > 0) this.#workedOn.add(reading);
       this.#serveWaiting();
     };
     onceClosed(response, () => {
       if (reading.held > 0) this.#count(reading.client, -reading.held, -1);
-      done();
+      this.#reading.delete(reading);
+      this.#workedOn.delete(reading);
+      this.#serveWaiting();
     });
     return {
       grow: (bytes) =>
@@ -62,7 +69,8 @@ export class BodyBudget {
     const [oldest] = this.#reading;
     const { bytes: fitsOwn, bodies: mayBegin } = this.#ownRoom(reading, bytes);
     const fits = fitsOwn && this.#held + bytes <= this.#limits.bodyBytes;
-    if ((!fits && oldest !== reading) || !mayBegin) return false;
+    const mayGoOn = oldest === reading && this.#workedOn.size === 0;
+    if ((!fits && !mayGoOn) || !mayBegin) return false;
     this.#count(client, bytes, held === 0 ? 1 : 0);
     reading.held += bytes;
     return true;
@@ -89,6 +97,10 @@ export class BodyBudget {
   }
 
   #wait(reading: Reading, bytes: number): Promise<void> {
+    const waiting = [...this.#reading].filter(({ proceed }) => proceed);
+    const own = waiting.filter(({ client }) => client === reading.client);
+    if (own.length >= waitingOfOneMax) return Promise.reject(tooManyOfOne());
+    if (waiting.length >= waitingMax) return Promise.reject(tooMany());
     const heldBefore = new Map([...this.#reading].map((other) => [other, other.held]));
     return new Promise((resolve, reject) => {
       const end = (settle: () => void) => {

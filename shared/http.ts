@@ -19,6 +19,7 @@ import type { Log } from "./log.ts";
 import { Pipelining } from "./pipelining.ts";
 import { isDatabaseAway } from "./postgres.ts";
 import type { Running } from "./process.ts";
+import { RequestTurns } from "./turns.ts";
 import { endUnreadAnswers } from "./unread-answers.ts";
 
 /** An Express application with the settings every service shares. `trustProxy` is Express' own setting of that name. */
@@ -122,12 +123,13 @@ export async function listen(app: Express, options: { host: string; port: number
   endUnreadAnswers(server, unreadSeconds);
   const leaving = new Leaving(server, pipelining.exchanges);
   app.locals.leaving = leaving;
+  const turns = new RequestTurns();
   server.on("request", (request, response) => {
     pipelining.take(response, () => {
       leaving.note(response);
       const refusal = hostRefusal(request);
-      if (refusal === undefined) app(request, response);
-      else refuseHosts(response, refusal);
+      if (refusal !== undefined) return refuseHosts(response, refusal);
+      turns.take((request as Request).ip ?? "", response, () => app(request, response));
     });
   });
   // Node would answer these itself, uncounted.

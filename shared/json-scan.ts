@@ -46,6 +46,11 @@ export class JsonScan {
   }
 
   /** Throws ApiError 400 naming what there is too much of. */
+  /** Values, names and brackets so far. */
+  get tokens(): number {
+    return this.#tokens;
+  }
+
   see(chunk: Buffer): void {
     const before = this.#seen;
     this.#seen += chunk.length;

@@ -1,5 +1,7 @@
 import type { IncomingMessage } from "node:http";
+import { smallBodyBytes } from "./body-budget.ts";
 import { ApiError } from "./errors.ts";
+import { endTurn } from "./turns.ts";
 
 /** No byte for so long, and the body is given up. How long all of it may take is the server's `requestTimeout`. */
 const idleSeconds = 10;
@@ -23,6 +25,8 @@ export function receiveBody(
     let chunks = 0;
     const waiting: Waiting = { seconds: 0, giveUp: () => refuse(tooSlow()) };
     let ended = false;
+    let isHeld = false;
+    let isWhole = false;
     const end = (settle: () => void) => {
       ended = true;
       waitedFor.delete(waiting);
@@ -35,10 +39,13 @@ export function receiveBody(
       end(() => reject(error));
     };
     const hold = (room: Promise<void>) => {
+      isHeld = true;
       request.pause();
       waitedFor.delete(waiting);
       room.then(() => {
+        isHeld = false;
         if (ended) return;
+        if (isWhole) return end(resolve);
         waitFor(waiting);
         request.resume();
       }, refuse);
@@ -47,6 +54,7 @@ export function receiveBody(
       received += chunk.length;
       chunks += 1;
       if (received > bytesMax) return refuse(tooLarge());
+      if (received > smallBodyBytes) endTurn(request);
       if (chunks > chunksFree && received / chunks < chunkBytesMin) return refuse(inSplinters());
       waiting.seconds = 0;
       try {
@@ -56,8 +64,14 @@ export function receiveBody(
         refuse(error);
       }
     };
-    const onEnd = () => end(resolve);
-    const onCut = () => end(() => reject(new ApiError("bad_request", "The body ended early.")));
+    // A body that was here before it was read ends with its last piece, paused or not.
+    const onEnd = () => {
+      isWhole = true;
+      if (!isHeld) end(resolve);
+    };
+    const onCut = () => {
+      if (!isWhole) end(() => reject(new ApiError("bad_request", "The body ended early.")));
+    };
     if (request.destroyed) return onCut();
     waitFor(waiting);
     request.on("data", onData).on("end", onEnd).on("error", onCut).on("close", onCut);

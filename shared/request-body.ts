@@ -65,10 +65,12 @@ async function readJson(
 ): Promise<unknown> {
   refuseUnreadable(request);
   const scan = new JsonScan({ ...usualJson, ...limits });
-  const bytes = await receiveHeld(request, response, limits.bytesMax, (chunk) => {
+  const see = (chunk: Buffer) => {
     scan.see(chunk);
     look?.(chunk);
-  });
+    return scan.tokens * bytesPerToken;
+  };
+  const bytes = await receiveHeld(request, response, limits.bytesMax, see);
   if (bytes.held === 0) return hasBody(request) ? {} : undefined;
   const said = await parseBody(bytes, scan.longTexts).finally(() => bytes.release());
   const field = limits.storable && scan.hasUnicodeEscapes ? unstorableIn(said, "the body") : undefined;
@@ -85,22 +87,27 @@ export async function readBytes(request: Request, response: Response, bytesMax: 
   return all;
 }
 
+/** What a part of a JSON body takes once it is parsed and checked: a body of small parts takes twenty times its length. */
+const bytesPerToken = 64;
+
+/** `see` is shown each chunk, and answers the bytes that what has come will take besides its own. */
 async function receiveHeld(
   request: Request,
   response: Response,
   bytesMax: number,
-  look?: (chunk: Buffer) => void,
+  see: (chunk: Buffer) => number = () => 0,
 ): Promise<BodyBytes> {
   const bytes = new BodyBytes();
   let held: HeldBody | undefined;
   let counted = 0;
   await receiveBody(request, bytesMax, (chunk, giveUp) => {
-    look?.(chunk);
+    const besides = see(chunk);
     bytes.append(chunk);
-    if (bytes.received <= smallBodyBytes) return undefined;
+    if (bytes.received + besides <= smallBodyBytes) return undefined;
     held ??= bodyBudgetOf(request).open(request.ip ?? "", response, giveUp);
-    const room = held.grow(bytes.held - counted);
-    counted = bytes.held;
+    const now = bytes.held + besides;
+    const room = held.grow(now - counted);
+    counted = now;
     return room;
   }).finally(() => held?.done());
   return bytes;

@@ -1,30 +1,43 @@
-import type { RequestHandler, Response } from "express";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { performance } from "node:perf_hooks";
+import type { RequestHandler } from "express";
 import { clientOf } from "./client-address.ts";
 
-/** So many are worked on at a time: enough to wait for a database beside each other, few enough for who comes next. */
-const underWayMax = 16;
-/** One that waits for something longer than this counts no more. */
-const turnMs = 250;
-
 /**
- * Has requests that cost some milliseconds each begin in turns, one of each caller after another: however many one caller
- * sends at once, another's waits for those that were begun, and for one of each caller. A turn ends with the answer.
+ * Has requests begin in turns, one of each caller after another, so many at a time: however many one caller sends at once,
+ * another's waits for those that were begun, and for one of each caller. A turn ends with the answer, or when its request
+ * waits for something else while the process has nothing to do.
  */
-export function inTurns(): RequestHandler {
-  const turns = new Turns();
-  return (request, response, next) => turns.take(clientOf(request.ip ?? ""), { response, begin: next });
-}
-
-class Turns {
+export class Turns {
+  readonly #atOnce: number;
   /** By caller, in the order of their turns. */
   readonly #waiting = new Map<string, Waiting[]>();
   #underWay = 0;
+  /** When the first request in this turn of the event loop was taken. */
+  #loopTurnAt: number | undefined;
+
+  constructor(atOnce: number) {
+    this.#atOnce = atOnce;
+  }
 
   take(client: string, request: Waiting): void {
     const before = this.#waiting.get(client);
-    if (this.#underWay < underWayMax) this.#begin(request);
+    if (this.#mayBegin()) this.#begin(request);
     else if (before) before.push(request);
     else this.#waiting.set(client, [request]);
+  }
+
+  /** Whether there is room, and this turn of the event loop was not spent on requests already: what is quick is done at once. */
+  #mayBegin(): boolean {
+    if (this.#underWay >= this.#atOnce) return false;
+    if (this.#loopTurnAt === undefined) {
+      this.#loopTurnAt = performance.now();
+      setImmediate(() => {
+        this.#loopTurnAt = undefined;
+        this.#beginNext();
+      });
+    }
+    return performance.now() - this.#loopTurnAt < loopTurnMs;
   }
 
   #begin({ response, begin }: Waiting): void {
@@ -33,19 +46,24 @@ class Turns {
     const end = () => {
       if (isOver) return;
       isOver = true;
-      clearTimeout(timer);
+      clearInterval(timer);
       this.#underWay -= 1;
-      // Later, so that what takes no turns is answered between them.
-      setImmediate(() => this.#beginNext());
+      // Later, so that what takes no turns is done between them.
+      if (this.#waiting.size > 0) setImmediate(() => this.#beginNext());
     };
-    const timer = setTimeout(end, turnMs);
+    const begunAt = performance.now();
+    const { idle } = performance.eventLoopUtilization();
+    const timer = setInterval(() => {
+      const idleMs = performance.eventLoopUtilization().idle - idle;
+      if (idleMs >= idleMsMin || performance.now() - begunAt >= longestMs) end();
+    }, lookedAtMs);
     response.once("prefinish", end).once("close", end);
-    begin();
+    begin(end);
   }
 
   #beginNext(): void {
     for (const [client, requests] of this.#waiting) {
-      if (this.#underWay >= underWayMax) return;
+      if (!this.#mayBegin()) return;
       this.#waiting.delete(client);
       // With those whose connections were cut meanwhile nothing is to be done.
       const next = requests.findIndex(({ response }) => !response.destroyed);
@@ -57,6 +75,53 @@ class Turns {
 }
 
 interface Waiting {
-  readonly response: Response;
-  readonly begin: () => void;
+  readonly response: ServerResponse;
+  /** `end` ends its turn before its answer does. */
+  readonly begin: (end: () => void) => void;
 }
+
+/** So much of a turn of the event loop may be spent before the next request waits for another turn. */
+const loopTurnMs = 5;
+/** How often a request under way is looked at. */
+const lookedAtMs = 25;
+/** When the process had nothing to do for so long since it was begun, it waits for something else. */
+const idleMsMin = 12;
+/** However busy the process is. */
+const longestMs = 1_000;
+
+const turn = Symbol("turn");
+
+type WithTurn = IncomingMessage & { [turn]?: () => void };
+
+/** A service's requests, by `clientOf` of their callers' addresses. */
+export class RequestTurns {
+  readonly #turns = new Turns(requestsAtOnce);
+
+  take(address: string, response: ServerResponse, begin: () => void): void {
+    this.#turns.take(clientOf(address), {
+      response,
+      begin: (end) => {
+        (response.req as WithTurn)[turn] = end;
+        begin();
+      },
+    });
+  }
+}
+
+/** Ends the request's turn among all: what it does from now on has an order of its own. */
+export function endTurn(request: IncomingMessage): void {
+  (request as WithTurn)[turn]?.();
+}
+
+/** Pages take several times as long as other requests, and have turns of their own. */
+export function pagesInTurns(): RequestHandler {
+  const turns = new Turns(pagesAtOnce);
+  return (request, response, next) => {
+    endTurn(request);
+    turns.take(clientOf(request.ip ?? ""), { response, begin: () => next() });
+  };
+}
+
+/** Enough to wait for a database or a chain beside each other, few enough for who comes next. */
+const requestsAtOnce = 32;
+const pagesAtOnce = 16;

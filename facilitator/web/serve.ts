@@ -4,7 +4,7 @@ import { type Environment, toCaip2 } from "../../shared/networks.ts";
 import { serveAssets } from "../../shared/page/assets.ts";
 import { assetsFor } from "../../shared/page/bundle.ts";
 import { requestUrl } from "../../shared/request-url.ts";
-import { inTurns } from "../../shared/turns.ts";
+import { pagesInTurns } from "../../shared/turns.ts";
 import type { Endpoint } from "../http/endpoint.ts";
 import { environments } from "../settlements/scope.ts";
 import { browserSources, builtAssets } from "./browser-sources.ts";
@@ -33,7 +33,7 @@ export function createSite(context: SiteNeeds, endpoints: readonly Endpoint[]): 
  */
 export function siteRouter({ pages, frame }: Site, limit: RequestHandler): Router {
   const router = Router();
-  const turns = inTurns();
+  const turns = pagesInTurns();
   router.use("/assets", serveAssets(frame.assets));
   for (const page of pages) {
     const show: RequestHandler = async (request, response, next) => {

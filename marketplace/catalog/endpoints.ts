@@ -1,7 +1,6 @@
 import { jsonAnswer, notModified } from "../../shared/endpoint.ts";
 import { sendPublic } from "../../shared/etag.ts";
 import type { Reads } from "../../shared/reads.ts";
-import { inTurns } from "../../shared/turns.ts";
 import type { Endpoint } from "../http/endpoint.ts";
 import { exampleAgent, exampleUrl } from "../http/examples.ts";
 import { refusals } from "../http/refusals.ts";
@@ -16,8 +15,7 @@ interface Needs extends CatalogNeeds {
 
 /** Endpoints on agents and drawings that are paid per call, for callers who have no key and for crawlers. */
 export function catalogEndpoints(needs: Needs): Endpoint[] {
-  const beforeBody = [inTurns()];
-  return [catalogEndpoint(needs), wellKnownEndpoint(needs)].map((endpoint) => ({ ...endpoint, beforeBody }));
+  return [catalogEndpoint(needs), wellKnownEndpoint(needs)];
 }
 
 const goodForSeconds = 60;

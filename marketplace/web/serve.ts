@@ -4,7 +4,7 @@ import { type Assets, serveAssets } from "../../shared/page/assets.ts";
 import { assetsFor } from "../../shared/page/bundle.ts";
 import { readForm, readFormWithFiles } from "../../shared/page/form-body.ts";
 import { requestUrl } from "../../shared/request-url.ts";
-import { inTurns } from "../../shared/turns.ts";
+import { pagesInTurns } from "../../shared/turns.ts";
 import { limitPublic } from "../anonymous-limits.ts";
 import type { Context } from "../context.ts";
 import type { Endpoint } from "../http/endpoint.ts";
@@ -36,7 +36,7 @@ export function siteRouter(context: Context, { pages, frame }: Site): Router {
   const router = Router();
   router.use("/assets", serveAssets(frame.assets));
   const limit = limitPublic(context, "pages");
-  const turns = inTurns();
+  const turns = pagesInTurns();
   router.use(siteFiles(context, pages, limit));
   const sameOrigin = requireSameOrigin(context);
   for (const page of pages) {

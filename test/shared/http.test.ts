@@ -2,6 +2,7 @@ import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { once } from "node:events";
 import type { IncomingMessage } from "node:http";
 import { connect, type Socket } from "node:net";
+import type { RequestHandler } from "express";
 import { test as base, expect, vi } from "vitest";
 import { BodyBudget, type HeldBody } from "../../shared/body-budget.ts";
 import { ApiError } from "../../shared/errors.ts";
@@ -56,11 +57,22 @@ async function serve(
     asked += 1;
     response.end(Buffer.alloc(30_000_000));
   });
-  app.post("/kept", jsonBody({ bytesMax: 2_000_000 }), async (_request, response) => {
+  const keep: RequestHandler = async (_request, response) => {
     asked += 1;
     await finished;
     response.json({});
-  });
+  };
+  app.post("/kept", jsonBody({ bytesMax: 2_000_000 }), keep);
+  // The body has come before it is read.
+  app.post(
+    "/kept-later",
+    async (_request, _response, next) => {
+      await elapse(50, "its body has come");
+      next();
+    },
+    jsonBody({ bytesMax: 2_000_000 }),
+    keep,
+  );
   app.post("/said", jsonBody({ bytesMax: 2_000_000 }), (request, response) => {
     response.json({ length: String(request.body).length });
   });
@@ -363,6 +375,22 @@ test.for([13, 60_000])("%i bytes that come in two pieces are no large body", asy
     return heard().slice(0, 12);
   });
   expect(await Promise.all(statuses)).toEqual(Array(20).fill("HTTP/1.1 200"));
+});
+
+test("bodies of many small parts wait for the room that they take parsed, also those that came whole", async ({
+  start,
+  say,
+}) => {
+  const { service, finish, asked } = await start({ bodyBytes: 4_000_000 }, { bodyWaitMs: 500 });
+  const body = `[${"[],".repeat(6_000)}1]`;
+  const post = `POST /kept-later HTTP/1.1\r\nHost: x\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+  const posts = await Promise.all(Array.from({ length: 8 }, () => say(service, post)));
+  const answered = (status: number) => posts.filter(({ heard }) => heard().startsWith(`HTTP/1.1 ${status}`)).length;
+  await eventually(() => expect(answered(429) + asked()).toBe(8));
+  expect(asked()).toBeGreaterThan(0);
+  expect(asked()).toBeLessThan(4);
+  finish();
+  await eventually(() => expect(answered(200)).toBe(asked()));
 });
 
 test("uploads that fill the memory for bodies and drip are given up for those who wait for room", async ({

@@ -1,55 +1,80 @@
-import { once } from "node:events";
-import { connect } from "node:net";
+import { connect, type Socket } from "node:net";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Response } from "express";
 import { expect, test } from "vitest";
 import { createApp, listen } from "../../shared/http.ts";
-import { inTurns } from "../../shared/turns.ts";
-import { elapse } from "../support/elapse.ts";
+import { pagesInTurns } from "../../shared/turns.ts";
 
-/** A service whose requests each wait until they are answered by the test, in the order in which they began. */
-async function serve(onTestFinished: (stop: () => Promise<void>) => void) {
-  const app = createApp({ trustProxy: "loopback" });
-  const begun: Array<{ readonly caller: string; readonly response: Response }> = [];
-  app.use(inTurns(), (request, response) => void begun.push({ caller: String(request.ip), response }));
-  const service = await listen(app, { host: "127.0.0.1", port: 0 });
-  onTestFinished(() => {
-    for (const { response } of begun) response.end();
-    return service.stop();
-  });
-  const ask = (caller: string, times = 1) =>
-    Array.from({ length: times }, () => {
-      const socket = connect(service.port, "127.0.0.1").on("error", () => {});
-      socket.resume().write(`GET / HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: ${caller}\r\nConnection: close\r\n\r\n`);
-      return socket;
-    });
-  return { begun, ask, callers: () => begun.map(({ caller }) => caller) };
+async function turns(count: number): Promise<void> {
+  for (let turn = 0; turn < count; turn += 1) await nextTurn();
 }
 
-test("callers take turns, whoever asked first and however often", async ({ onTestFinished }) => {
-  const { begun, ask, callers } = await serve(onTestFinished);
-  ask("192.0.2.1", 60);
-  await expect.poll(() => begun.length).toBe(16);
-  ask("192.0.2.2", 2);
-  ask("192.0.2.3", 2);
-  // Those are on their way beside the first ones' answers.
-  await elapse(50, "all requests have come");
-  for (let answered = 0; answered < 64; answered += 1) {
-    await expect.poll(() => begun.length).toBeGreaterThan(answered);
-    begun[answered]?.response.end();
-  }
-  const others = callers().flatMap((caller, at) => (caller === "192.0.2.1" ? [] : [at]));
-  expect(others).toHaveLength(4);
-  expect(Math.max(...others)).toBeLessThan(16 + 8);
-});
+/** A service whose requests keep it busy until they are let go on, or are never answered at /never. */
+async function serve(onTestFinished: (stop: () => Promise<void>) => void) {
+  const app = createApp({ trustProxy: "loopback" });
+  const begun: string[] = [];
+  const unanswered: Response[] = [];
+  let isOpen = false;
+  app.get("/never", (_request, response) => void unanswered.push(response));
+  app.use("/page", pagesInTurns());
+  app.use(async (request, response) => {
+    begun.push(String(request.ip));
+    do await nextTurn();
+    while (!isOpen);
+    response.end();
+  });
+  const service = await listen(app, { host: "127.0.0.1", port: 0 });
+  onTestFinished(() => {
+    for (const response of unanswered) response.end();
+    return service.stop();
+  });
+  const ask = (caller: string, times = 1, path = "/") =>
+    Array.from({ length: times }, () => {
+      const socket = connect(service.port, "127.0.0.1").on("error", () => {});
+      socket
+        .resume()
+        .write(`GET ${path} HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: ${caller}\r\nConnection: close\r\n\r\n`);
+      return socket;
+    });
+  /** Lets requests go on once all that were asked are there. */
+  const open = async (asked: readonly Socket[]) => {
+    await expect.poll(() => asked.every(({ pending }) => !pending), { interval: 1 }).toBe(true);
+    await turns(100);
+    isOpen = true;
+  };
+  return { begun, ask, unanswered, open };
+}
+
+test.for<[string, string, number]>([
+  ["requests", "/", 32],
+  ["pages", "/page", 16],
+])(
+  "callers take turns for %s, whoever asked first and however often",
+  async ([_what, path, atOnce], { onTestFinished }) => {
+    const { begun, ask, open } = await serve(onTestFinished);
+    const first = ask("192.0.2.1", 100, path);
+    await expect.poll(() => begun.length, { interval: 1 }).toBe(atOnce);
+    const all = [...first, ...ask("192.0.2.2", 2, path), ...ask("192.0.2.3", 2, path)];
+    await open(all);
+    await expect.poll(() => all.every(({ closed }) => closed)).toBe(true);
+    expect(begun).toHaveLength(104);
+    const others = begun.flatMap((caller, at) => (caller === "192.0.2.1" ? [] : [at]));
+    expect(others).toHaveLength(4);
+    expect(Math.max(...others)).toBeLessThan(atOnce + 8);
+  },
+);
 
 test("who waits for something else, and who is gone, keeps nobody waiting", async ({ onTestFinished }) => {
-  const { begun, ask, callers } = await serve(onTestFinished);
-  const gone = ask("192.0.2.1", 40);
-  await expect.poll(() => begun.length).toBe(16);
-  const closed = Promise.all(gone.slice(-20).map((socket) => once(socket, "close")));
-  for (const socket of gone.slice(-20)) socket.destroy();
-  await closed;
-  ask("192.0.2.2");
-  await expect.poll(callers).toContain("192.0.2.2");
-  await expect.poll(() => begun.length, { timeout: 5_000 }).toBe(21);
+  const { begun, ask, unanswered, open } = await serve(onTestFinished);
+  ask("192.0.2.1", 40, "/never");
+  await expect.poll(() => unanswered.length).toBe(40);
+  const gone = ask("192.0.2.1", 100);
+  await expect.poll(() => begun.length, { interval: 1 }).toBe(32);
+  await turns(100);
+  const asked = ask("192.0.2.2");
+  for (const socket of gone) socket.destroy();
+  await open(asked);
+  await expect.poll(() => asked[0]?.closed).toBe(true);
+  expect(begun.at(-1)).toBe("192.0.2.2");
+  expect(begun).toHaveLength(33);
 });
