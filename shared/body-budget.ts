@@ -11,13 +11,16 @@ const bytesPerSecondMin = 125_000;
 /** How many may wait for room, all callers together, and of one. */
 const waitingMax = 512;
 const waitingOfOneMax = 256;
+/** How many times the room the one may have that is read longest. */
+const oldestShares = 2;
 /** For those who are given up to be answered. */
 const givenUpMs = 1_000;
 
 /**
  * The memory that large bodies have between them, from their first bytes until their requests are answered. A body that
  * finds none left waits a moment, holding what it holds; then those that come too slowly are given up for it, and where
- * there are none it is refused. Where all wait for each other, the one that is read longest goes on.
+ * there are none it is refused. The one that is read longest may have twice the room: what was read may be worked on for
+ * minutes. Where nothing is, it may always go on, so that they never all wait for each other.
  */
 export class BodyBudget {
   readonly #limits: HttpLimits;
@@ -65,22 +68,29 @@ export class BodyBudget {
   }
 
   #take(reading: Reading, bytes: number): boolean {
-    const { client, held } = reading;
     const [oldest] = this.#reading;
-    const { bytes: fitsOwn, bodies: mayBegin } = this.#ownRoom(reading, bytes);
-    const fits = fitsOwn && this.#held + bytes <= this.#limits.bodyBytes;
-    const mayGoOn = oldest === reading && this.#workedOn.size === 0;
-    if ((!fits && !mayGoOn) || !mayBegin) return false;
-    this.#count(client, bytes, held === 0 ? 1 : 0);
+    const fits =
+      oldest === reading
+        ? this.#workedOn.size === 0 || this.#fits(reading, bytes, oldestShares)
+        : this.#fits(reading, bytes);
+    if (!fits || !this.#mayBegin(reading)) return false;
+    this.#count(reading.client, bytes, reading.held === 0 ? 1 : 0);
     reading.held += bytes;
     return true;
   }
 
-  /** Whether the caller's own share has room for `bytes` more, and for one body more if this body is not counted yet. */
-  #ownRoom({ client, held }: Reading, bytes: number): { bytes: boolean; bodies: boolean } {
-    const own = this.#holders.get(client) ?? { bytes: 0, bodies: 0 };
-    const { bodyBytes, largeBodiesPerAddress } = this.#limits;
-    return { bytes: own.bytes + bytes <= bodyBytes / 2, bodies: held > 0 || own.bodies < largeBodiesPerAddress };
+  /** Whether there is room for `bytes` more, in all and in the caller's own share. */
+  #fits(reading: Reading, bytes: number, shares = 1): boolean {
+    return this.#held + bytes <= shares * this.#limits.bodyBytes && this.#fitsOwn(reading, bytes, shares);
+  }
+
+  #fitsOwn({ client }: Reading, bytes: number, shares = 1): boolean {
+    return (this.#holders.get(client)?.bytes ?? 0) + bytes <= (shares * this.#limits.bodyBytes) / 2;
+  }
+
+  /** Whether its caller may have one body more, if this one is not counted yet. */
+  #mayBegin({ client, held }: Reading): boolean {
+    return held > 0 || (this.#holders.get(client)?.bodies ?? 0) < this.#limits.largeBodiesPerAddress;
   }
 
   #count(client: string, bytes: number, bodies: number): void {
@@ -109,8 +119,7 @@ export class BodyBudget {
         settle();
       };
       let patience = setTimeout(() => {
-        const own = this.#ownRoom(reading, bytes);
-        if (!own.bytes || !own.bodies) return end(() => reject(tooManyOfOne()));
+        if (!this.#fitsOwn(reading, bytes) || !this.#mayBegin(reading)) return end(() => reject(tooManyOfOne()));
         if (!this.#giveUpSlow(heldBefore, bytes)) return end(() => reject(tooMany()));
         patience = setTimeout(() => end(() => reject(tooMany())), givenUpMs);
       }, this.#waitMs);
