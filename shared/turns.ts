@@ -12,7 +12,8 @@ export class Turns {
   readonly #atOnce: number;
   /** By caller, in the order of their turns. */
   readonly #waiting = new Map<string, Waiting[]>();
-  #underWay = 0;
+  readonly #underWay = new Set<Turn>();
+  #clock: NodeJS.Timeout | undefined;
   /** When the first request in this turn of the event loop was taken. */
   #loopTurnAt: number | undefined;
 
@@ -29,7 +30,7 @@ export class Turns {
 
   /** Whether there is room, and this turn of the event loop was not spent on requests already: what is quick is done at once. */
   #mayBegin(): boolean {
-    if (this.#underWay >= this.#atOnce) return false;
+    if (this.#underWay.size >= this.#atOnce) return false;
     if (this.#loopTurnAt === undefined) {
       this.#loopTurnAt = performance.now();
       setImmediate(() => {
@@ -41,24 +42,30 @@ export class Turns {
   }
 
   #begin({ response, begin }: Waiting): void {
-    this.#underWay += 1;
-    let isOver = false;
-    const end = () => {
-      if (isOver) return;
-      isOver = true;
-      clearInterval(timer);
-      this.#underWay -= 1;
-      // Later, so that what takes no turns is done between them.
-      if (this.#waiting.size > 0) setImmediate(() => this.#beginNext());
-    };
-    const begunAt = performance.now();
-    const { idle } = performance.eventLoopUtilization();
-    const timer = setInterval(() => {
-      const idleMs = performance.eventLoopUtilization().idle - idle;
-      if (idleMs >= idleMsMin || performance.now() - begunAt >= longestMs) end();
-    }, lookedAtMs);
-    response.once("prefinish", end).once("close", end);
+    const turn: Turn = {};
+    this.#underWay.add(turn);
+    this.#clock ??= setInterval(() => this.#endThoseThatWait(), lookedAtMs).unref();
+    const end = () => this.#end(turn);
+    response.once("close", end);
     begin(end);
+  }
+
+  #end(turn: Turn): void {
+    // Later, so that what takes no turns is done between them.
+    if (this.#underWay.delete(turn) && this.#waiting.size > 0) setImmediate(() => this.#beginNext());
+  }
+
+  /** One clock looks at all of them: almost every request is answered before it strikes. */
+  #endThoseThatWait(): void {
+    const { idle } = performance.eventLoopUtilization();
+    const now = performance.now();
+    for (const turn of this.#underWay) {
+      turn.seen ??= { idle, at: now };
+      if (idle - turn.seen.idle >= idleMsMin || now - turn.seen.at >= longestMs) this.#end(turn);
+    }
+    if (this.#underWay.size > 0) return;
+    clearInterval(this.#clock);
+    this.#clock = undefined;
   }
 
   #beginNext(): void {
@@ -74,6 +81,11 @@ export class Turns {
   }
 }
 
+interface Turn {
+  /** When the clock saw it first, and how long the process had had nothing to do by then. */
+  seen?: { readonly idle: number; readonly at: number };
+}
+
 interface Waiting {
   readonly response: ServerResponse;
   /** `end` ends its turn before its answer does. */
@@ -81,17 +93,17 @@ interface Waiting {
 }
 
 /** So much of a turn of the event loop may be spent before the next request waits for another turn. */
-const loopTurnMs = 5;
-/** How often a request under way is looked at. */
-const lookedAtMs = 25;
+const loopTurnMs = 10;
+/** How often those under way are looked at. */
+const lookedAtMs = 10;
 /** When the process had nothing to do for so long since it was begun, it waits for something else. */
 const idleMsMin = 12;
 /** However busy the process is. */
 const longestMs = 1_000;
 
-const turn = Symbol("turn");
+const turnEnd = Symbol("turnEnd");
 
-type WithTurn = IncomingMessage & { [turn]?: () => void };
+type WithTurn = IncomingMessage & { [turnEnd]?: () => void };
 
 /** A service's requests, by `clientOf` of their callers' addresses. */
 export class RequestTurns {
@@ -101,7 +113,7 @@ export class RequestTurns {
     this.#turns.take(clientOf(address), {
       response,
       begin: (end) => {
-        (response.req as WithTurn)[turn] = end;
+        (response.req as WithTurn)[turnEnd] = end;
         begin();
       },
     });
@@ -110,7 +122,7 @@ export class RequestTurns {
 
 /** Ends the request's turn among all: what it does from now on has an order of its own. */
 export function endTurn(request: IncomingMessage): void {
-  (request as WithTurn)[turn]?.();
+  (request as WithTurn)[turnEnd]?.();
 }
 
 /** Pages take several times as long as other requests, and have turns of their own. */
@@ -123,5 +135,5 @@ export function pagesInTurns(): RequestHandler {
 }
 
 /** Enough to wait for a database or a chain beside each other, few enough for who comes next. */
-const requestsAtOnce = 32;
+const requestsAtOnce = 48;
 const pagesAtOnce = 16;

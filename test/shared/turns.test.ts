@@ -46,7 +46,7 @@ async function serve(onTestFinished: (stop: () => Promise<void>) => void) {
 }
 
 test.for<[string, string, number]>([
-  ["requests", "/", 32],
+  ["requests", "/", 48],
   ["pages", "/page", 16],
 ])(
   "callers take turns for %s, whoever asked first and however often",
@@ -69,12 +69,12 @@ test("who waits for something else, and who is gone, keeps nobody waiting", asyn
   ask("192.0.2.1", 40, "/never");
   await expect.poll(() => unanswered.length).toBe(40);
   const gone = ask("192.0.2.1", 100);
-  await expect.poll(() => begun.length, { interval: 1 }).toBe(32);
+  await expect.poll(() => begun.length, { interval: 1 }).toBe(48);
   await turns(100);
   const asked = ask("192.0.2.2");
   for (const socket of gone) socket.destroy();
   await open(asked);
   await expect.poll(() => asked[0]?.closed).toBe(true);
   expect(begun.at(-1)).toBe("192.0.2.2");
-  expect(begun).toHaveLength(33);
+  expect(begun).toHaveLength(49);
 });
