@@ -23,7 +23,7 @@ export class Turns {
 
   take(client: string, request: Waiting): void {
     const before = this.#waiting.get(client);
-    if (this.#mayBegin()) this.#begin(request);
+    if (this.#waiting.size === 0 && this.#mayBegin()) this.#begin(request);
     else if (before) before.push(request);
     else this.#waiting.set(client, [request]);
   }

@@ -28,7 +28,7 @@ export function notesOn(traced: Traced): Notes {
 
 function isSameAsAuto({ image, options, result, ms }: Traced): boolean {
   if ((options.style ?? "auto") === "auto") return false;
-  const deadlineMs = performance.now() + Math.min(compareMsMax, 100 + 4 * ms);
+  const deadlineMs = performance.now() + Math.min(compareMsMax, 1_000 + 4 * ms);
   try {
     return trace(image, { ...options, style: "auto" }, { deadlineMs }).svg === result.svg;
   } catch (error) {
