@@ -110,6 +110,8 @@ export class RequestTurns {
   readonly #turns = new Turns(requestsAtOnce);
 
   take(address: string, response: ServerResponse, begin: () => void): void {
+    // A turn's listener is one more than a page's and a tool's answer have; Node would warn each time.
+    response.setMaxListeners(20);
     this.#turns.take(clientOf(address), {
       response,
       begin: (end) => {
