@@ -45,12 +45,12 @@ export class JsonScan {
     this.#limits = limits;
   }
 
-  /** Throws ApiError 400 naming what there is too much of. */
   /** Values, names and brackets so far. */
   get tokens(): number {
     return this.#tokens;
   }
 
+  /** Throws ApiError 400 naming what there is too much of. */
   see(chunk: Buffer): void {
     const before = this.#seen;
     this.#seen += chunk.length;

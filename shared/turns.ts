@@ -8,7 +8,7 @@ import { clientOf } from "./client-address.ts";
  * another's waits for those that were begun, and for one of each caller. A turn ends with the answer, or when its request
  * waits for something else while the process has nothing to do.
  */
-export class Turns {
+class Turns {
   readonly #atOnce: number;
   /** By caller, in the order of their turns. */
   readonly #waiting = new Map<string, Waiting[]>();
