@@ -5,6 +5,7 @@ import { addPayoutWallet } from "../../marketplace/accounts/payout-wallets.ts";
 import { publishAgent } from "../../marketplace/agents/publish.ts";
 import { createKey } from "../../marketplace/api-keys/create.ts";
 import { QuoteIds } from "../../marketplace/payments/quotes/quote-id.ts";
+import { elapse } from "../support/elapse.ts";
 import { newBuyer } from "../support/evm-payments.ts";
 import { paidTest } from "../support/fixtures.ts";
 import { balanceOf, echoAgent, startMarketplace, type TestMarketplace } from "../support/marketplace.ts";
@@ -42,6 +43,12 @@ async function strangersProof(
   const { accepts, resource } = quoteIn(await quoteFor(paid, url, body));
   const own = accepts.find(({ network }: { network: string }) => network === accepted.network);
   return { x402Version: 2, resource, accepted: own, payload };
+}
+
+/** The payment, under a quote that was made for this agent at that time. */
+function quotedAt(proof: Proof, product: string, at: number): Proof {
+  const quoteId = new QuoteIds([secret]).issue({ ...proof.accepted, product }, at);
+  return { ...proof, accepted: { ...proof.accepted, extra: { ...proof.accepted.extra, quoteId } } };
 }
 
 /** 402, with nothing run. */
@@ -242,11 +249,7 @@ describe.each(chains)("a quote on %s", (chain) => {
       await payQuote(paid, chain, await quoteFor(paid, url)),
     ];
     const agent = await paid.marketplace.context.db.query("select id from agents where slug = 'repriced'");
-    const aged = (proof: Proof) => {
-      const quoteIds = new QuoteIds([secret]);
-      const quoteId = quoteIds.issue({ ...proof.accepted, product: agent.rows[0].id }, Date.now() - 3_700_000);
-      return { ...proof, accepted: { ...proof.accepted, extra: { ...proof.accepted.extra, quoteId } } };
-    };
+    const aged = (proof: Proof) => quotedAt(proof, agent.rows[0].id, Date.now() - 3_700_000);
     const expired = await settleFirst(paid, aged(old));
     await settleFirst(paid, young);
     await publish(paid, "repriced", 7);
@@ -254,6 +257,19 @@ describe.each(chains)("a quote on %s", (chain) => {
     expect((await present(paid, young, input, url)).status).toBe(200);
     await publish(paid, "repriced", 3);
     expect((await present(paid, expired, input, url)).status).toBe(200);
+  });
+
+  test("is good at its price for a payment that was signed before its end, whenever that is presented", async ({
+    paid,
+  }) => {
+    const url = await publish(paid, "posted-late", 5);
+    const agent = await paid.marketplace.context.db.query("select id from agents where slug = 'posted-late'");
+    const quoted = await payQuote(paid, chain, await quoteFor(paid, url));
+    const proof = await settleFirst(paid, quotedAt(quoted, agent.rows[0].id, Date.now() - 3_598_000));
+    await publish(paid, "posted-late", 7);
+    await elapse(4_000, "until the quote has ended");
+    expect((await present(paid, proof, input, url)).status).toBe(200);
+    await expectRefused(paid, () => present(paid, proof, { text: "another" }, url), /payment_used_for_another_call/);
   });
 
   test("is still good when its seller is paid on another wallet by now", async ({ paid }) => {

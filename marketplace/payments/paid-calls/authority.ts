@@ -3,6 +3,7 @@ import type { Database } from "../../../shared/postgres.ts";
 import type { PaymentRequirements, SettleResponse } from "../../../shared/x402.ts";
 import type { Chains } from "../../accounts/wallet-proof.ts";
 import { stablecoinOn } from "../../stablecoins.ts";
+import { maxTimeoutSeconds } from "../../time-limits.ts";
 import type { FacilitatorClient } from "../facilitator/client.ts";
 import type { FailedPayments } from "../facilitator/failed-payments.ts";
 import {
@@ -61,7 +62,7 @@ export async function claimSettled(context: ClaimNeeds, asked: Asked): Promise<C
   if (!unnamed) return notForThis;
   const isEnough = isPaidBy(presented.offer, unnamed.amount);
   const { isOurs, ...quoted } = quotesOf(context, asked, unnamed);
-  const quotes = quoted.quotes.filter(({ end }) => isEnough || end >= presented.receivedAt);
+  const quotes = quoted.quotes.filter(({ end }) => isEnough || wasSignedBefore(end, asked));
   const claimed = await claimFor(context, asked, unnamed, quotes);
   if (claimed && !("unquoted" in claimed)) return claimed;
   const isQuoted = isOurs && quotes.length > 0;
@@ -243,6 +244,13 @@ const echoedId = ({ accepted }: PaymentPayload) =>
 /** In a time that tells nothing of where they differ. */
 const isSameId = (shown: unknown, id: string) =>
   typeof shown === "string" && timingSafeEqual(hash("sha256", shown, "buffer"), hash("sha256", id, "buffer"));
+
+/**
+ * Whether a payment was signed while its quote was good: it was settled at the quoted price then, and buys what was quoted, whenever it
+ * is presented.
+ */
+const wasSignedBefore = (end: Date, { payment, presented }: Asked) =>
+  presented.receivedAt <= end || payment.expiresAt.getTime() - maxTimeoutSeconds * 1_000 <= end.getTime();
 
 const isOn = ({ network, payTo }: PaymentRequirements, wallet: { network: string; address: string }) =>
   wallet.network === network && isSameWallet(network, wallet.address, payTo);

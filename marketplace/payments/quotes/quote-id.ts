@@ -4,8 +4,8 @@ import type { Queryable } from "../../../shared/postgres.ts";
 import { maxTimeoutSeconds } from "../../time-limits.ts";
 
 /**
- * For so long a settled payment is good at the quoted price, whatever the price is by then. Version 1's ids of before a change of it
- * are not known again.
+ * A payment that is signed within so long of its quote is good at the quoted price, whatever the price is by the time it is presented.
+ * Version 1's ids of before a change of it are not known again.
  */
 export const quoteGoodForSeconds = 3_600;
 const clocksDifferMs = 15_000;
