@@ -51,6 +51,7 @@ function jobsOf(context: Context): readonly Job[] {
     // These two only begin their work: what is slow in one run must not hold up the next.
     { name: "record refusals", everyMs: 200, run: async () => refusals.flush() },
     { name: "delete old refusals", everyMs: 10_000, run: () => refusals.sweep() },
+    { name: "delete refusals that are too many", everyMs: 10 * minuteMs, run: () => refusals.trim() },
     { name: "list paid resources", everyMs: 500, run: async () => catalog.work() },
     { name: "forget copies that are gone", everyMs: hourMs, run: () => heartbeats.sweep() },
     { name: "forget copies that served a network", everyMs: hourMs, run: () => sweepNetworkCopies(db) },

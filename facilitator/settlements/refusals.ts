@@ -9,12 +9,16 @@ const perMinuteMax = 3_000;
 export const refusalDays = 30;
 /** Longer texts are cut, the resource's URL too. */
 export const refusalTextMax = 512;
+/** The newest of each network: 0.9 GB with their indexes. A flood of `perMinuteMax` brings as many in less than six hours. */
+const keptMax = 1_000_000;
 const deletedAtOnceMax = 10_000;
+/** In ten minutes a copy stores fewer. */
+const trimmedAtOnceMax = 50_000;
 
 /**
  * Writes refused payments into the public record in the background: a refusal is answered without waiting for it, and
  * a flood of them costs one statement per interval. What exceeds the buffer, or what a minute may add, is counted in the log, not
- * stored. Kept for a month.
+ * stored. Kept for a month, and of each network the newest `keptMax`; the figures of a day count them all.
  */
 export class RefusalRecorder {
   readonly #db: Database;
@@ -54,6 +58,17 @@ export class RefusalRecorder {
             where t.network = served.network and status = 'rejected' and created_at < now() - make_interval(days => $2)
             order by created_at limit $3) as old)`,
       [await recordedNetworks(this.#db), refusalDays, deletedAtOnceMax],
+    );
+  }
+
+  /** Deletes what is more than the newest `kept` of a network, some at a time. */
+  async trim(kept = keptMax): Promise<void> {
+    await this.#db.query(
+      `delete from transactions where id in (
+         select surplus.id from unnest($1::text[]) as served (network) cross join lateral (
+           select id from transactions t where t.network = served.network and status = 'rejected'
+            order by created_at desc, id desc offset $2 limit $3) as surplus)`,
+      [await recordedNetworks(this.#db), kept, trimmedAtOnceMax],
     );
   }
 

@@ -209,3 +209,35 @@ test("refusals are deleted after thirty days, also those on a network that is no
   ];
   expect(rows).toEqual(networks.toReversed().flatMap(left));
 });
+
+test("of refusals no more than the newest are kept on each network, and nothing else is deleted for them", async ({
+  facilitator,
+}) => {
+  const { db, refusals } = facilitator.context;
+  const base = { kind: "verify", payer: "0xflooding", amount: 1n, totalMs: 1 } as const;
+  const minutesAhead = (minutes: number) => new Date(Date.now() + minutes * 60_000);
+  const flood = ["eip155:84532", "eip155:31337"].flatMap((network): TestRecord[] => [
+    { ...base, network, status: "settled", createdAt: minutesAhead(1) },
+    ...[1, 2, 3].map(
+      (minutes): TestRecord => ({
+        ...base,
+        network,
+        status: "rejected",
+        createdAt: minutesAhead(minutes),
+        amount: BigInt(minutes),
+      }),
+    ),
+  ]);
+  await insertRecords(db, flood);
+  await refusals.trim(2);
+  const { rows } = await db.query(
+    `select network, status, array_agg(amount_atomic::int order by amount_atomic) as amounts from transactions
+      where payer = '0xflooding' group by 1, 2 order by 1, 2`,
+  );
+  expect(rows).toEqual(
+    ["eip155:31337", "eip155:84532"].flatMap((network) => [
+      { network, status: "rejected", amounts: [2, 3] },
+      { network, status: "settled", amounts: [1] },
+    ]),
+  );
+});
