@@ -6,6 +6,7 @@ import { ApiError } from "./errors.ts";
 import { type JsonLimits, JsonScan, usualJson } from "./json-scan.ts";
 import { parseBody } from "./parse-body.ts";
 import { receiveBody } from "./receive-body.ts";
+import { turnOfManyParts } from "./turns.ts";
 
 export interface BodyLimits extends Partial<JsonLimits> {
   readonly bytesMax: number;
@@ -72,7 +73,10 @@ async function readJson(
   };
   const bytes = await receiveHeld(request, response, limits.bytesMax, see);
   if (bytes.held === 0) return hasBody(request) ? {} : undefined;
-  const said = await parseBody(bytes, scan.longTexts).finally(() => bytes.release());
+  const turn = scan.tokens * bytesPerToken > smallBodyBytes ? turnOfManyParts(request, response) : undefined;
+  const said = await Promise.resolve(turn)
+    .then(() => parseBody(bytes, scan.longTexts))
+    .finally(() => bytes.release());
   const field = limits.storable && scan.hasUnicodeEscapes ? unstorableIn(said, "the body") : undefined;
   if (field === undefined) return said;
   const message = `"${field}" holds a character that is none (NUL, or half of a surrogate pair).`;

@@ -1,7 +1,9 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { performance } from "node:perf_hooks";
-import type { RequestHandler } from "express";
+import type { Request, RequestHandler, Response } from "express";
 import { clientOf } from "./client-address.ts";
+import { ApiError } from "./errors.ts";
+import { onceClosed } from "./response-closed.ts";
 
 /**
  * Has requests begin in turns, one of each caller after another, so many at a time: however many one caller sends at once,
@@ -136,6 +138,21 @@ export function pagesInTurns(): RequestHandler {
   };
 }
 
+/**
+ * Waits for a turn of those whose bodies have so many parts that parsing and checking one takes milliseconds. Throws ApiError 400 when
+ * its caller is gone by then.
+ */
+export function turnOfManyParts(request: Request, response: Response): Promise<void> {
+  endTurn(request);
+  return new Promise((resolve, reject) => {
+    onceClosed(response, () => reject(new ApiError("bad_request", "The request was given up.")));
+    if (response.destroyed) return;
+    manyParts.take(clientOf(request.ip ?? ""), { response, begin: () => resolve() });
+  });
+}
+
 /** Enough to wait for a database or a chain beside each other, few enough for who comes next. */
 const requestsAtOnce = 48;
 const pagesAtOnce = 16;
+/** These begin in one turn of the event loop. */
+const manyParts = new Turns(2);

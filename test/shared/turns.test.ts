@@ -3,6 +3,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Response } from "express";
 import { expect, test } from "vitest";
 import { createApp, listen } from "../../shared/http.ts";
+import { jsonBody } from "../../shared/request-body.ts";
 import { pagesInTurns } from "../../shared/turns.ts";
 
 async function turns(count: number): Promise<void> {
@@ -15,8 +16,9 @@ async function serve(onTestFinished: (stop: () => Promise<void>) => void) {
   const begun: string[] = [];
   const unanswered: Response[] = [];
   let isOpen = false;
-  app.get("/never", (_request, response) => void unanswered.push(response));
+  app.all("/never", (_request, response) => void unanswered.push(response));
   app.use("/page", pagesInTurns());
+  app.use("/parts", jsonBody({ bytesMax: 65_536 }));
   app.use(async (request, response) => {
     begun.push(String(request.ip));
     do await nextTurn();
@@ -31,9 +33,13 @@ async function serve(onTestFinished: (stop: () => Promise<void>) => void) {
   const ask = (caller: string, times = 1, path = "/") =>
     Array.from({ length: times }, () => {
       const socket = connect(service.port, "127.0.0.1").on("error", () => {});
+      const body = path === "/parts" ? JSON.stringify(Array(1_200).fill(0)) : "";
       socket
         .resume()
-        .write(`GET ${path} HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: ${caller}\r\nConnection: close\r\n\r\n`);
+        .write(
+          `POST ${path} HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: ${caller}\r\nContent-Length: ${body.length}\r\n` +
+            `Connection: close\r\n\r\n${body}`,
+        );
       return socket;
     });
   /** Lets requests go on once all that were asked are there. */
@@ -48,6 +54,7 @@ async function serve(onTestFinished: (stop: () => Promise<void>) => void) {
 test.for<[string, string, number]>([
   ["requests", "/", 48],
   ["pages", "/page", 16],
+  ["bodies of many parts", "/parts", 2],
 ])(
   "callers take turns for %s, whoever asked first and however often",
   async ([_what, path, atOnce], { onTestFinished }) => {
