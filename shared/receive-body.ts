@@ -40,6 +40,7 @@ export function receiveBody(
     };
     const hold = (room: Promise<void>) => {
       isHeld = true;
+      endTurn(request);
       request.pause();
       waitedFor.delete(waiting);
       room.then(() => {

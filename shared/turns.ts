@@ -153,6 +153,6 @@ export function turnOfManyParts(request: Request, response: Response): Promise<v
 
 /** Enough to wait for a database or a chain beside each other, few enough for who comes next. */
 const requestsAtOnce = 48;
-const pagesAtOnce = 16;
+const pagesAtOnce = 8;
 /** These begin in one turn of the event loop. */
 const manyParts = new Turns(2);

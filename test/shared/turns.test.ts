@@ -53,7 +53,7 @@ async function serve(onTestFinished: (stop: () => Promise<void>) => void) {
 
 test.for<[string, string, number]>([
   ["requests", "/", 48],
-  ["pages", "/page", 16],
+  ["pages", "/page", 8],
   ["bodies of many parts", "/parts", 2],
 ])(
   "callers take turns for %s, whoever asked first and however often",
@@ -84,4 +84,13 @@ test("who waits for something else, and who is gone, keeps nobody waiting", asyn
   await expect.poll(() => asked[0]?.closed).toBe(true);
   expect(begun.at(-1)).toBe("192.0.2.2");
   expect(begun.length).toBeLessThan(100);
+});
+
+test("however busy the process is, nobody waits for ever for those that were begun", async ({ onTestFinished }) => {
+  const { begun, ask, open } = await serve(onTestFinished);
+  const all = ask("192.0.2.1", 48);
+  await expect.poll(() => begun.length, { interval: 1 }).toBe(48);
+  all.push(...ask("192.0.2.2"));
+  await expect.poll(() => begun.at(-1)).toBe("192.0.2.2");
+  await open(all);
 });

@@ -22,6 +22,7 @@ export const attacks: Readonly<Record<string, (target: Target) => Promise<void>>
   "sixteen bodies that are larger than their route takes": ({ url, freeAgent }) =>
     sixteen(url, `/api/agent/${freeAgent}`, smallValues()),
   "five hundred pages at once": ({ url }) => flood(url, 500, "GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"),
+  "five hundred tool calls of small parts at once": ({ url }) => flood(url, 500, toolCallOfSmallParts()),
   "sixty uploads that never end": async ({ url }) => {
     const begun = await Promise.all(repeat(60, () => open(url, upload("/api/x402/mcp", bodyBytes))));
     const most = Buffer.alloc(bodyBytes - 1, " ");
@@ -123,6 +124,14 @@ const smallValues = () => Buffer.from(`[${"{},".repeat(bodyBytes / 3 - 2)}1]`);
 const picture = () => Buffer.from(JSON.stringify({ image: "A".repeat(13_000_000) }));
 const longText = () => Buffer.from(JSON.stringify({ jsonrpc: "2.0", id: 1, method: "x".repeat(bodyBytes - 100) }));
 const escapes = () => Buffer.from(`{"jsonrpc":"2.0","id":1,"method":"${"\\u00fc\\n".repeat((bodyBytes - 100) / 8)}"}`);
+
+/** Small enough to be counted by its parts alone, and 17,500 of them. */
+function toolCallOfSmallParts(): string {
+  const parts = Array.from({ length: 2_500 }, (_, part) => `"k${part}":{"a":[1,2,3]}`).join(",");
+  const call = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"none","arguments":{${parts}}}}`;
+  const accept = "Accept: application/json, text/event-stream\r\nContent-Type: application/json\r\n";
+  return upload("/api/x402/mcp", call.length, accept) + call;
+}
 
 function upload(path: string, length: number, headers = ""): string {
   return `POST ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: ${length}\r\n${headers}\r\n`;
