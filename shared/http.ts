@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { createServer, IncomingMessage, ServerResponse } from "node:http";
+import { createServer, type IncomingMessage, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { setTimeout as pause } from "node:timers/promises";
 import express, {
@@ -12,6 +12,7 @@ import express, {
 import { BodyBudget, smallBodyBytes } from "./body-budget.ts";
 import { limitConnections } from "./connection-limits.ts";
 import { ApiError } from "./errors.ts";
+import { gatheringRequest, type MaybeSplintered } from "./gathering-request.ts";
 import { type HttpLimits, usualHttpLimits } from "./http-limits.ts";
 import { Leaving } from "./leaving.ts";
 import { closeWithoutReading } from "./lingering-close.ts";
@@ -19,6 +20,7 @@ import type { Log } from "./log.ts";
 import { Pipelining } from "./pipelining.ts";
 import { isDatabaseAway } from "./postgres.ts";
 import type { Running } from "./process.ts";
+import { ReadingTurns } from "./reading-turns.ts";
 import { RequestTurns } from "./turns.ts";
 import { endUnreadAnswers } from "./unread-answers.ts";
 
@@ -112,7 +114,9 @@ export interface ErrorPage {
 /** Listens on `host:port` (0 = any free port). */
 export async function listen(app: Express, options: { host: string; port: number }): Promise<Listening> {
   // Node would answer a request without a Host itself, uncounted.
-  const server = createServer({ ...messagesOf(app), ...timeouts, requireHostHeader: false });
+  const reading = new ReadingTurns();
+  const server = createServer({ ...messagesOf(app, reading), ...timeouts, requireHostHeader: false });
+  reading.watch(server);
   const isProxy = app.get("trust proxy fn") as (address: string, hop: number) => boolean;
   const { connectionsPerAddress, unreadSeconds } = app.locals.httpLimits as HttpLimits;
   const pipelining = new Pipelining(server, (socket) => markUsed(socket));
@@ -182,8 +186,9 @@ function refuseHosts(response: ServerResponse, error: string): void {
   response.writeHead(400, headers).end(JSON.stringify({ error }));
 }
 
-/** A large part of the body is still to come, and no handler will read it. */
-function isLargelyUnread({ complete, headers }: IncomingMessage): boolean {
+/** A large part of the body is still to come, and no handler will read it; or no more of it is read. */
+function isLargelyUnread({ complete, headers, isInSplinters }: MaybeSplintered): boolean {
+  if (isInSplinters) return true;
   if (complete) return false;
   return headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > smallBodyBytes;
 }
@@ -207,8 +212,8 @@ const retryUsuallySeconds = 5;
  * The application's requests and responses, of their kind from the start. Express makes them so by changing the prototype
  * of each, and an object whose prototype has changed is slow to read and write from then on.
  */
-function messagesOf(app: Express) {
-  class Request extends IncomingMessage {}
+function messagesOf(app: Express, reading: ReadingTurns) {
+  const Request = gatheringRequest(reading);
   class Response extends ServerResponse {}
   app.request = Object.setPrototypeOf(Request.prototype, app.request);
   app.response = Object.setPrototypeOf(Response.prototype, app.response);

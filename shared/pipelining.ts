@@ -1,6 +1,7 @@
-import type { IncomingMessage, Server, ServerResponse } from "node:http";
+import type { Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { closeWithoutReading } from "./lingering-close.ts";
+import { stopParsing } from "./stop-parsing.ts";
 
 /** Requests of one connection that may wait for their answers. No browser or proxy in use sends more than one. */
 const pipelinedMax = 8;
@@ -66,18 +67,3 @@ export class Pipelining {
     if (exchanges.length === 1) begin();
   }
 }
-
-/**
- * Ends the parsing of what was read of a connection. Node would go on to make a request and a response of each that is in
- * there, thousands in one turn of the event loop; it offers no public way to have it stop.
- */
-function stopParsing({ parser }: Socket & { parser?: { onIncoming: (request: IncomingMessage) => number } | null }) {
-  if (!parser) return;
-  parser.onIncoming = (request) => {
-    Object.assign(request, { upgrade: false });
-    return upgrade;
-  };
-}
-
-/** What Node's parser takes as: what follows is of another protocol. It leaves the rest alone. */
-const upgrade = 2;

@@ -1,13 +1,10 @@
-import type { IncomingMessage } from "node:http";
 import { smallBodyBytes } from "./body-budget.ts";
 import { ApiError } from "./errors.ts";
+import { type MaybeSplintered, splinters } from "./gathering-request.ts";
 import { endTurn } from "./turns.ts";
 
 /** No byte for so long, and the body is given up. How long all of it may take is the server's `requestTimeout`. */
 const idleSeconds = 10;
-/** Each chunk costs a call, so that a body in chunks of one byte costs more than one that is a thousand times as long. */
-const chunksFree = 1_000;
-const chunkBytesMin = 64;
 
 /**
  * Hands over a body chunk by chunk; where `take` answers a promise, nothing is read until it resolves. What `take` throws
@@ -15,14 +12,13 @@ const chunkBytesMin = 64;
  * more, 400 when it is cut off.
  */
 export function receiveBody(
-  request: IncomingMessage,
+  request: MaybeSplintered,
   bytesMax: number,
   take: (chunk: Buffer, giveUp: (error: unknown) => void) => Promise<void> | undefined,
 ): Promise<void> {
   if (Number(request.headers["content-length"] ?? 0) > bytesMax) return Promise.reject(tooLarge());
   return new Promise((resolve, reject) => {
     let received = 0;
-    let chunks = 0;
     const waiting: Waiting = { seconds: 0, giveUp: () => refuse(tooSlow()) };
     let ended = false;
     let isHeld = false;
@@ -30,7 +26,7 @@ export function receiveBody(
     const end = (settle: () => void) => {
       ended = true;
       waitedFor.delete(waiting);
-      request.off("data", onData).off("end", onEnd).off("error", onCut).off("close", onCut);
+      request.off("data", onData).off("end", onEnd).off("error", onCut).off("close", onCut).off(splinters, onSplinters);
       settle();
     };
     const refuse = (error: unknown) => {
@@ -53,10 +49,8 @@ export function receiveBody(
     };
     const onData = (chunk: Buffer) => {
       received += chunk.length;
-      chunks += 1;
       if (received > bytesMax) return refuse(tooLarge());
       if (received > smallBodyBytes) endTurn(request);
-      if (chunks > chunksFree && received / chunks < chunkBytesMin) return refuse(inSplinters());
       waiting.seconds = 0;
       try {
         const room = take(chunk, refuse) ?? (received > chunk.length ? roomInThisTurn(chunk.length) : undefined);
@@ -73,9 +67,11 @@ export function receiveBody(
     const onCut = () => {
       if (!isWhole) end(() => reject(new ApiError("bad_request", "The body ended early.")));
     };
+    const onSplinters = () => refuse(inSplinters());
+    if (request.isInSplinters) return onSplinters();
     if (request.destroyed) return onCut();
     waitFor(waiting);
-    request.on("data", onData).on("end", onEnd).on("error", onCut).on("close", onCut);
+    request.on(splinters, onSplinters).on("data", onData).on("end", onEnd).on("error", onCut).on("close", onCut);
   });
 }
 

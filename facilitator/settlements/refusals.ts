@@ -12,7 +12,7 @@ export const refusalTextMax = 512;
 /** The newest of each network: 0.9 GB with their indexes. A flood of `perMinuteMax` brings as many in less than six hours. */
 const keptMax = 1_000_000;
 const deletedAtOnceMax = 10_000;
-/** In ten minutes a copy stores fewer. */
+/** More than a copy stores from one time to the next. */
 const trimmedAtOnceMax = 50_000;
 
 /**

@@ -64,6 +64,11 @@ export const attacks: Readonly<Record<string, (target: Target) => Promise<void>>
     const head = "POST /api/svg/try HTTP/1.1\r\nHost: elsewhere.example\r\nTransfer-Encoding: chunked\r\n\r\n";
     await flood(url, 60, head + "1\r\n \r\n".repeat(300_000));
   },
+  "four hundred uploads in chunks of a byte, beside a proof": async ({ url }) => {
+    const proof = `payment-signature: ${madeUpProof}\r\n`;
+    const head = `POST /api/x402/svg-vectorize HTTP/1.1\r\nHost: 127.0.0.1\r\n${proof}Transfer-Encoding: chunked\r\n\r\n`;
+    await flood(url, 400, head + "1\r\n \r\n".repeat(30_000));
+  },
 };
 
 export interface Target {
