@@ -1,12 +1,10 @@
 import { IncomingMessage } from "node:http";
 import { BodyBytes } from "./body-bytes.ts";
+import { ChunkCount } from "./chunk-count.ts";
 import { closeWithoutReading } from "./lingering-close.ts";
 import type { ReadingTurns } from "./reading-turns.ts";
 import { stopParsing } from "./stop-parsing.ts";
 
-/** Each chunk costs a call, so that a body in chunks of one byte costs more than one that is a thousand times as long. */
-const chunksFree = 1_000;
-const chunkBytesMin = 64;
 /** Almost every body comes in fewer before it is read. */
 const unreadMax = 16;
 const chunksPerLook = 256;
@@ -22,8 +20,7 @@ export const splinters = "splinters";
 export function gatheringRequest(turns: ReadingTurns): typeof IncomingMessage {
   return class extends IncomingMessage implements MaybeSplintered {
     isInSplinters = false;
-    #chunks = 0;
-    #bytes = 0;
+    readonly #count = new ChunkCount();
     /** Chunks since it was read last. */
     #unread = 0;
     #gathered: BodyBytes | undefined;
@@ -57,10 +54,9 @@ export function gatheringRequest(turns: ReadingTurns): typeof IncomingMessage {
     }
 
     #isOneTooMany({ length }: Buffer): boolean {
-      this.#chunks += 1;
-      this.#bytes += length;
-      if (this.#chunks % chunksPerLook === 0) turns.look(this.socket);
-      return this.#chunks > chunksFree && this.#bytes < this.#chunks * chunkBytesMin;
+      const isOneTooMany = this.#count.isOneTooMany(length);
+      if (this.#count.chunks % chunksPerLook === 0) turns.look(this.socket);
+      return isOneTooMany;
     }
 
     #giveUp(): false {

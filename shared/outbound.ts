@@ -2,8 +2,9 @@ import type { IncomingHttpHeaders } from "node:http";
 import type { LookupFunction } from "node:net";
 import { pipeline, Readable } from "node:stream";
 import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
-import { Agent, request } from "undici";
+import { Agent, type buildConnector, type Dispatcher, request } from "undici";
 import { byteLimitConnector } from "./byte-limit-connector.ts";
+import { ChunkCount } from "./chunk-count.ts";
 import { dnsLookup, type Resolve } from "./dns-lookup.ts";
 import { FairSemaphore, type Holder, NoPermitError } from "./fair-semaphore.ts";
 import { addressProblem, urlProblem } from "./public-address.ts";
@@ -26,10 +27,11 @@ export function createOutbound(options: OutboundOptions): Outbound {
   // Each request may have a connection of its own to an origin: one that hangs keeps no other waiting, and `semaphore` bounds them.
   const connections = { keepAliveTimeout: 4_000, keepAliveMaxTimeout: 10_000 };
   const semaphore = new FairSemaphore(underWay);
-  const guarded = new Agent({ ...connections, connect: byteLimitConnector({ lookup: checkingLookup(resolve) }) });
-  const direct = new Agent({ ...connections, connect: byteLimitConnector({}) });
+  const agentWith = (connect: buildConnector.connector) => new Agent({ ...connections, connect }).compose(endSplinters);
+  const guarded = agentWith(byteLimitConnector({ lookup: checkingLookup(resolve) }));
+  const direct = agentWith(byteLimitConnector({}));
 
-  const dispatcherFor = (url: URL): Agent => {
+  const dispatcherFor = (url: URL): Dispatcher => {
     if (allowHosts.includes(hostAndPort(url))) return direct;
     const problem = urlProblem(url, denyHosts);
     if (problem) throw new OutboundRefusedError(problem);
@@ -143,7 +145,7 @@ export interface OutboundOptions {
   readonly resolve?: Resolve;
 }
 
-async function follow(first: URL, ask: Ask, dispatcherFor: (url: URL) => Agent): Promise<Followed> {
+async function follow(first: URL, ask: Ask, dispatcherFor: (url: URL) => Dispatcher): Promise<Followed> {
   const { method = "GET", body } = ask;
   const followRedirects = method === "GET" && ask.followRedirects !== false;
   let url = first;
@@ -252,6 +254,23 @@ function decoderFor(encoding: string) {
       throw new OutboundFailedError("the body has an unknown encoding");
   }
 }
+
+/** Ends an answer that comes in too many chunks before they are all parsed. */
+const endSplinters: Dispatcher.DispatcherComposeInterceptor = (dispatch) => (options, handler) => {
+  const count = new ChunkCount();
+  return dispatch(options, {
+    onRequestStart: (...given) => handler.onRequestStart?.(...given),
+    onRequestUpgrade: (...given) => handler.onRequestUpgrade?.(...given),
+    onResponseStart: (...given) => handler.onResponseStart?.(...given),
+    onResponseData: (controller, chunk) => {
+      if (count.isOneTooMany(chunk.length)) {
+        controller.abort(new OutboundFailedError("the body comes in too many chunks for its length"));
+      } else handler.onResponseData?.(controller, chunk);
+    },
+    onResponseEnd: (...given) => handler.onResponseEnd?.(...given),
+    onResponseError: (...given) => handler.onResponseError?.(...given),
+  });
+};
 
 /** Refuses addresses that may not be called. undici connects to the addresses returned here, so that no others are used. */
 function checkingLookup(resolve: Resolve): LookupFunction {

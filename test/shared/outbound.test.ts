@@ -267,6 +267,16 @@ describe("limits", () => {
     expect(written).toBeLessThan(20_000_000);
   });
 
+  test("a body in chunks of a byte is given up, and one in as many of a fair length is read", async () => {
+    const chunks = (length: number) => `${length.toString(16)}\r\n${"x".repeat(length)}\r\n`.repeat(1_200);
+    let length = 1;
+    answer = ({ socket }) =>
+      void socket.write(`HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n${chunks(length)}0\r\n\r\n`);
+    await expect(open.fetch(`${base}/x`, ask)).rejects.toThrow("the body comes in too many chunks for its length");
+    length = 80;
+    expect((await open.fetch(`${base}/x`, ask)).body).toHaveLength(96_000);
+  });
+
   test("a small body that unpacks to a large one is cut off", async () => {
     answer = (_request, response) =>
       response.writeHead(200, { "content-encoding": "gzip" }).end(gzipSync(Buffer.alloc(50_000_000)));
