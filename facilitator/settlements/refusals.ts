@@ -18,7 +18,7 @@ const trimmedAtOnceMax = 50_000;
 /**
  * Writes refused payments into the public record in the background: a refusal is answered without waiting for it, and
  * a flood of them costs one statement per interval. What exceeds the buffer, or what a minute may add, is counted in the log, not
- * stored. Kept for a month, and of each network the newest `keptMax`; the figures of a day count them all.
+ * stored. Kept for a month, and of each network the newest `keptMax`; what is deleted stays counted in the figures of its day.
  */
 export class RefusalRecorder {
   readonly #db: Database;
