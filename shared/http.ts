@@ -10,9 +10,9 @@ import express, {
   type Response,
 } from "express";
 import { BodyBudget, smallBodyBytes } from "./body-budget.ts";
+import { type CountedRequest, coalescingRequest } from "./coalescing-request.ts";
 import { limitConnections } from "./connection-limits.ts";
 import { ApiError } from "./errors.ts";
-import { gatheringRequest, type MaybeSplintered } from "./gathering-request.ts";
 import { type HttpLimits, usualHttpLimits } from "./http-limits.ts";
 import { Leaving } from "./leaving.ts";
 import { closeWithoutReading } from "./lingering-close.ts";
@@ -187,8 +187,8 @@ function refuseHosts(response: ServerResponse, error: string): void {
 }
 
 /** A large part of the body is still to come, and no handler will read it; or no more of it is read. */
-function isLargelyUnread({ complete, headers, isInSplinters }: MaybeSplintered): boolean {
-  if (isInSplinters) return true;
+function isLargelyUnread({ complete, headers, hasTooManyChunks }: CountedRequest): boolean {
+  if (hasTooManyChunks) return true;
   if (complete) return false;
   return headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > smallBodyBytes;
 }
@@ -213,7 +213,7 @@ const retryUsuallySeconds = 5;
  * of each, and an object whose prototype has changed is slow to read and write from then on.
  */
 function messagesOf(app: Express, reading: ReadingTurns) {
-  const Request = gatheringRequest(reading);
+  const Request = coalescingRequest(reading);
   class Response extends ServerResponse {}
   app.request = Object.setPrototypeOf(Request.prototype, app.request);
   app.response = Object.setPrototypeOf(Response.prototype, app.response);

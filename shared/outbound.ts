@@ -27,7 +27,8 @@ export function createOutbound(options: OutboundOptions): Outbound {
   // Each request may have a connection of its own to an origin: one that hangs keeps no other waiting, and `semaphore` bounds them.
   const connections = { keepAliveTimeout: 4_000, keepAliveMaxTimeout: 10_000 };
   const semaphore = new FairSemaphore(underWay);
-  const agentWith = (connect: buildConnector.connector) => new Agent({ ...connections, connect }).compose(endSplinters);
+  const agentWith = (connect: buildConnector.connector) =>
+    new Agent({ ...connections, connect }).compose(endTooManyChunks);
   const guarded = agentWith(byteLimitConnector({ lookup: checkingLookup(resolve) }));
   const direct = agentWith(byteLimitConnector({}));
 
@@ -256,7 +257,7 @@ function decoderFor(encoding: string) {
 }
 
 /** Ends an answer that comes in too many chunks before they are all parsed. */
-const endSplinters: Dispatcher.DispatcherComposeInterceptor = (dispatch) => (options, handler) => {
+const endTooManyChunks: Dispatcher.DispatcherComposeInterceptor = (dispatch) => (options, handler) => {
   const count = new ChunkCount();
   return dispatch(options, {
     onRequestStart: (...given) => handler.onRequestStart?.(...given),

@@ -11,8 +11,7 @@ import { clientOf } from "./client-address.ts";
 export class ReadingTurns {
   readonly #sockets = new Set<ReadSocket>();
   /** Those that are not read meanwhile, by caller, in the order of their turns. */
-  readonly #stopped = new Map<string, ReadSocket[]>();
-  readonly #areStopped = new Set<ReadSocket>();
+  readonly #stopped = new Map<string, Set<ReadSocket>>();
   /** Those whose turn it is. */
   #started = new Set<ReadSocket>();
   #lookedAt: number | undefined;
@@ -41,13 +40,12 @@ export class ReadingTurns {
   }
 
   #stop(socket: ReadSocket): void {
-    if (!socket._handle?.reading || this.#areStopped.has(socket)) return;
+    if (!socket._handle?.reading) return;
     socket._handle.readStop();
     const client = clientOf(socket.remoteAddress ?? "");
     const before = this.#stopped.get(client);
-    if (before) before.push(socket);
-    else this.#stopped.set(client, [socket]);
-    this.#areStopped.add(socket);
+    if (before) before.add(socket);
+    else this.#stopped.set(client, new Set([socket]));
   }
 
   #readNext(): void {
@@ -56,15 +54,15 @@ export class ReadingTurns {
     for (const [client, sockets] of this.#stopped) {
       if (this.#started.size >= atOnce) break;
       this.#stopped.delete(client);
-      const [socket, ...after] = sockets as [ReadSocket, ...ReadSocket[]];
-      if (after.length > 0) this.#stopped.set(client, after);
+      const [socket] = sockets as Iterable<ReadSocket> as [ReadSocket];
+      sockets.delete(socket);
+      if (sockets.size > 0) this.#stopped.set(client, sockets);
       this.#start(socket);
     }
     if (this.#stopped.size > 0) setImmediate(() => this.#readNext());
   }
 
   #start(socket: ReadSocket): void {
-    this.#areStopped.delete(socket);
     this.#started.add(socket);
     // Node may have stopped it for reasons of its own meanwhile, and starts it again.
     if (socket._handle?.reading) socket._handle.readStart();

@@ -1,6 +1,6 @@
 import { smallBodyBytes } from "./body-budget.ts";
+import { type CountedRequest, tooManyChunks } from "./coalescing-request.ts";
 import { ApiError } from "./errors.ts";
-import { type MaybeSplintered, splinters } from "./gathering-request.ts";
 import { endTurn } from "./turns.ts";
 
 /** No byte for so long, and the body is given up. How long all of it may take is the server's `requestTimeout`. */
@@ -12,7 +12,7 @@ const idleSeconds = 10;
  * more, 400 when it is cut off.
  */
 export function receiveBody(
-  request: MaybeSplintered,
+  request: CountedRequest,
   bytesMax: number,
   take: (chunk: Buffer, giveUp: (error: unknown) => void) => Promise<void> | undefined,
 ): Promise<void> {
@@ -26,7 +26,12 @@ export function receiveBody(
     const end = (settle: () => void) => {
       ended = true;
       waitedFor.delete(waiting);
-      request.off("data", onData).off("end", onEnd).off("error", onCut).off("close", onCut).off(splinters, onSplinters);
+      request
+        .off("data", onData)
+        .off("end", onEnd)
+        .off("error", onCut)
+        .off("close", onCut)
+        .off(tooManyChunks, onTooMany);
       settle();
     };
     const refuse = (error: unknown) => {
@@ -67,11 +72,11 @@ export function receiveBody(
     const onCut = () => {
       if (!isWhole) end(() => reject(new ApiError("bad_request", "The body ended early.")));
     };
-    const onSplinters = () => refuse(inSplinters());
-    if (request.isInSplinters) return onSplinters();
+    const onTooMany = () => refuse(inTooManyChunks());
+    if (request.hasTooManyChunks) return onTooMany();
     if (request.destroyed) return onCut();
     waitFor(waiting);
-    request.on(splinters, onSplinters).on("data", onData).on("end", onEnd).on("error", onCut).on("close", onCut);
+    request.on(tooManyChunks, onTooMany).on("data", onData).on("end", onEnd).on("error", onCut).on("close", onCut);
   });
 }
 
@@ -136,6 +141,6 @@ function tooSlow(): ApiError {
   return new ApiError("too_slow", `Nothing more of the body came for ${idleSeconds} seconds.`);
 }
 
-function inSplinters(): ApiError {
+function inTooManyChunks(): ApiError {
   return new ApiError("bad_request", "The body comes in too many chunks for its length.");
 }

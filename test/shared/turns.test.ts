@@ -1,6 +1,6 @@
 import { connect, type Socket } from "node:net";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import type { Response } from "express";
+import type { ErrorRequestHandler, Response } from "express";
 import { expect, test } from "vitest";
 import { createApp, listen } from "../../shared/http.ts";
 import { jsonBody } from "../../shared/request-body.ts";
@@ -14,6 +14,7 @@ async function turns(count: number): Promise<void> {
 async function serve(onTestFinished: (stop: () => Promise<void>) => void) {
   const app = createApp({ trustProxy: "loopback" });
   const begun: string[] = [];
+  const givenUp: string[] = [];
   const unanswered: Response[] = [];
   let isOpen = false;
   app.all("/never", (_request, response) => void unanswered.push(response));
@@ -25,6 +26,10 @@ async function serve(onTestFinished: (stop: () => Promise<void>) => void) {
     while (!isOpen);
     response.end();
   });
+  app.use(((_error, request, response, _next) => {
+    givenUp.push(String(request.ip));
+    response.end();
+  }) satisfies ErrorRequestHandler);
   const service = await listen(app, { host: "127.0.0.1", port: 0 });
   onTestFinished(() => {
     for (const response of unanswered) response.end();
@@ -48,7 +53,7 @@ async function serve(onTestFinished: (stop: () => Promise<void>) => void) {
     await turns(100);
     isOpen = true;
   };
-  return { begun, ask, unanswered, open };
+  return { begun, givenUp, ask, unanswered, open };
 }
 
 test.for<[string, string, number]>([
@@ -93,4 +98,18 @@ test("however busy the process is, nobody waits for ever for those that were beg
   all.push(...ask("192.0.2.2"));
   await expect.poll(() => begun.at(-1)).toBe("192.0.2.2");
   await open(all);
+});
+
+test("who is gone before a body of many parts has its turn does not keep its handler waiting", async ({
+  onTestFinished,
+}) => {
+  const { begun, givenUp, ask, open } = await serve(onTestFinished);
+  const busy = ask("192.0.2.1", 2, "/parts");
+  await expect.poll(() => begun.length, { interval: 1 }).toBe(2);
+  const [gone] = ask("192.0.2.2", 1, "/parts");
+  await expect.poll(() => gone?.pending, { interval: 1 }).toBe(false);
+  await turns(100);
+  gone?.destroy();
+  await expect.poll(() => givenUp, { interval: 1 }).toEqual(["192.0.2.2"]);
+  await open(busy);
 });

@@ -341,13 +341,6 @@ describe("a hostile HTTP service", () => {
   test.for<[string, typeof behave]>([
     ["deep JSON", (response) => void response.writeHead(200, json).end("[".repeat(1_000_000) + "]".repeat(1_000_000))],
     ["broad JSON", (response) => void response.writeHead(200, json).end(`[${"{},".repeat(650_000)}{}]`)],
-    [
-      "a body in chunks of a byte",
-      ({ socket }) => {
-        socket!.on("error", () => {});
-        socket!.write(`HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n${"1\r\n \r\n".repeat(1_000_000)}`);
-      },
-    ],
     ["a body without end", (response) => pour(response.writeHead(200, json), "x".repeat(65_536))],
   ])(
     "that answers with %s fails the run and is felt by nobody",

@@ -10,47 +10,47 @@ const unreadMax = 16;
 const chunksPerLook = 256;
 
 /** Tells those who read a body that it comes in too many chunks, and that no more of it will come. */
-export const splinters = "splinters";
+export const tooManyChunks = "tooManyChunks";
 
 /**
  * A class of requests that keep in one piece what nobody reads yet: Node keeps every chunk by itself, and of a body in chunks of a byte
  * what comes at once is ten thousand objects, two megabytes on each connection. One that comes in too many chunks is parsed no further.
  * `turns` are told while there are many.
  */
-export function gatheringRequest(turns: ReadingTurns): typeof IncomingMessage {
-  return class extends IncomingMessage implements MaybeSplintered {
-    isInSplinters = false;
+export function coalescingRequest(turns: ReadingTurns): typeof IncomingMessage {
+  return class extends IncomingMessage implements CountedRequest {
+    hasTooManyChunks = false;
     readonly #count = new ChunkCount();
     /** Chunks since it was read last. */
     #unread = 0;
-    #gathered: BodyBytes | undefined;
+    #coalesced: BodyBytes | undefined;
     #isWhole = false;
 
     override push(chunk: Buffer | null, encoding?: BufferEncoding): boolean {
-      if (this.isInSplinters) return false;
+      if (this.hasTooManyChunks) return false;
       if (chunk && this.#isOneTooMany(chunk)) return this.#giveUp();
-      if (!this.#gathered) {
-        // What flows is handed on at once, but for what came before the first was.
+      if (!this.#coalesced) {
+        // A flowing stream hands a chunk to its reader at once, unless earlier ones still wait.
         const isRead = this.readableFlowing === true && this.readableLength === 0;
         if (!isRead) this.#unread += 1;
         if (isRead || !chunk || this.#unread <= unreadMax) return super.push(chunk, encoding);
       }
       if (!chunk) this.#isWhole = true;
       else {
-        this.#gathered ??= new BodyBytes();
-        this.#gathered.append(chunk);
+        this.#coalesced ??= new BodyBytes();
+        this.#coalesced.append(chunk);
       }
       return false;
     }
 
     override read(size?: number): unknown {
-      // Without a size of its own, or for who was told that there is something: else Node only asks for more to come.
+      // With size 0 Node asks for more to come, and wants nothing itself, unless somebody listens for what there is to read.
       if (size !== 0 || this.listenerCount("readable") > 0) this.#handOver();
       return super.read(size);
     }
 
     override _read(size: number): void {
-      if (!this.#gathered) super._read(size);
+      if (!this.#coalesced) super._read(size);
     }
 
     #isOneTooMany({ length }: Buffer): boolean {
@@ -60,25 +60,25 @@ export function gatheringRequest(turns: ReadingTurns): typeof IncomingMessage {
     }
 
     #giveUp(): false {
-      this.isInSplinters = true;
-      this.#gathered = undefined;
+      this.hasTooManyChunks = true;
+      this.#coalesced = undefined;
       closeWithoutReading(this.socket);
       stopParsing(this.socket);
-      this.emit(splinters);
+      this.emit(tooManyChunks);
       return false;
     }
 
     #handOver(): void {
-      const gathered = this.#gathered;
+      const coalesced = this.#coalesced;
       this.#unread = 0;
-      this.#gathered = undefined;
-      if (gathered) super.push(gathered.all());
-      if (gathered && this.#isWhole) super.push(null);
+      this.#coalesced = undefined;
+      if (coalesced) super.push(coalesced.all());
+      if (coalesced && this.#isWhole) super.push(null);
     }
   };
 }
 
-/** A request of any server. */
-export interface MaybeSplintered extends IncomingMessage {
-  readonly isInSplinters?: boolean;
+/** A request of any server; of `listen`, one whose chunks are counted. */
+export interface CountedRequest extends IncomingMessage {
+  readonly hasTooManyChunks?: boolean;
 }
