@@ -170,7 +170,8 @@ function composeLookups(db: Database, valkey: ValkeyCounts | undefined): Context
           batched((digests) => findKeys(db, digests), batches),
         )
       : admitted,
-    agent: batched((addresses) => findAgents(db, addresses), batches),
+    // While many calls are under way several share a statement: it costs a call as much as anything, and its payment is verified beside it.
+    agent: batched((addresses) => findAgents(db, addresses), { ...batches, spacingMs: 10 }),
     balance: batched((accountIds) => readBalances(db, accountIds), batches),
   };
 }
