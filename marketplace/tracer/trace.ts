@@ -4,9 +4,9 @@ import { type Colour, type Drawing, type Group, repainted } from "./drawing.ts";
 import { strengthenHairlines } from "./image/hairlines.ts";
 import { clearBlockNoise } from "./image/jpeg/block-noise.ts";
 import { fadesAtBorders, margin as marginWidth, withMargin } from "./image/margin.ts";
-import { isPixelArt } from "./image/own-size.ts";
+import { isPixelArt, mayBePixelArt } from "./image/own-size.ts";
 import { inkOnPaper } from "./image/paper.ts";
-import { everyPixel, findGrid } from "./image/pixel-grid.ts";
+import { everyPixel, findGrid, type PixelGrid } from "./image/pixel-grid.ts";
 import { posterised } from "./image/poster.ts";
 import { premultiply, type Raster, reduce } from "./image/raster.ts";
 import { workingScale } from "./image/texture.ts";
@@ -50,8 +50,15 @@ export function trace(
   const asked = settingsOf(options);
   const settings = { ...asked, pixelsMax: asked.pixelsMax * share };
   const pixelArt = share === 1 ? tracePixelArt(image, settings, deadlineMs) : null;
-  return pixelArt ?? traceAreas(...onPaper(...clearOf(image, settings)), deadlineMs);
+  if (pixelArt) return pixelArt;
+  const isMaybe = share === 1 && settings.style === "auto" && mayBePixelArt(image);
+  const exact = isMaybe ? traceCells(image, everyPixel(image), settings, deadlineMs) : null;
+  const traced = traceAreas(...onPaper(...clearOf(image, settings)), deadlineMs);
+  return exact && exact.bytes <= exactShareMax * traced.bytes ? exact : traced;
 }
+
+/** Exact pixels may take so many times the bytes of lines and curves: a picture of pixels has none of these, so tracing it saves little. */
+const exactShareMax = 1.5;
 
 /**
  * The trace there is time for: what is not done in `budgetMs` is begun again with a quarter of the pixels, which takes
@@ -76,7 +83,12 @@ function tracePixelArt(image: Raster, settings: Settings, deadlineMs: number): T
   const { style } = settings;
   const cells = style === "pixel" || (style === "auto" && isPixelArt(image));
   const grid = findGrid(image) ?? (cells ? everyPixel(image) : null);
-  if (!grid || (grid.columns.length - 1) * (grid.rows.length - 1) > cellsMax) return null;
+  return grid && traceCells(image, grid, settings, deadlineMs);
+}
+
+/** Every cell of the grid as it is. Null beyond the byte budget. */
+function traceCells(image: Raster, grid: PixelGrid, settings: Settings, deadlineMs: number): Trace | null {
+  if ((grid.columns.length - 1) * (grid.rows.length - 1) > cellsMax) return null;
   const drawn = drawPixels(image, grid, settings, deadlineMs);
   const result = drawn && finish(drawn.drawing, drawn.background);
   return result && result.bytes <= settings.bytesMax ? result : null;

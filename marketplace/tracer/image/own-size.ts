@@ -15,6 +15,27 @@ export function isPixelArt(image: Raster): boolean {
   return isCutOut(marks) || isGrain(marks) || isFlat(marks);
 }
 
+/**
+ * Whether a picture of any size could be pixel art: a few colours in steps, without a blend, and areas so small that there is nothing to
+ * smooth, as there is in a chart or a page of few colours. Grain is like that too; drawing each of its pixels takes far more bytes.
+ */
+export function mayBePixelArt(image: Raster): boolean {
+  if (image.width * image.height > pixelsMax || hasMoreColours(image, coloursMax)) return false;
+  const { colours, seeThrough, blends, hard, steps, changes } = marksOf(image);
+  // A drawing in fewer colours has outlines that are better smooth.
+  return colours >= 4 && seeThrough === 0 && blends <= 0.1 && hard >= 0.95 && steps >= 0.1 && changes >= 0.2;
+}
+
+function hasMoreColours(image: Raster, most: number): boolean {
+  const seen = new Set<number>();
+  for (const word of visibleWords(image)) {
+    seen.add(word);
+    if (seen.size > most) return true;
+  }
+  return false;
+}
+
+const pixelsMax = 400_000;
 const sideMax = 96;
 const sideMin = 6;
 /** Most levels of alpha between nothing and opaque. */
@@ -56,6 +77,8 @@ interface Uses {
 }
 
 interface Edges {
+  /** Sides at which colours change, to a pixel. */
+  readonly changes: number;
   /** Shares of the sides at which colours change: those without a blend, those of at most 4 levels, and of at most 12. */
   readonly hard: number;
   readonly faint: number;
@@ -160,7 +183,16 @@ function edgesOf(words: Uint32Array, pixels: Uint8Array, width: number, blends: 
     if (new Set(colours).size === 2 && turns(colours)) found.steps++;
   }
   const { all, hard, faint, soft, steps, silhouette, turns: turned } = found;
-  return { hard: hard / all, faint: faint / all, soft: soft / all, steps: steps / all, silhouette, turns: turned };
+  const changes = all / words.length;
+  return {
+    changes,
+    hard: hard / all,
+    faint: faint / all,
+    soft: soft / all,
+    steps: steps / all,
+    silhouette,
+    turns: turned,
+  };
 }
 
 /** Whether the border between the two kinds of a block of 2 × 2 turns in it. */

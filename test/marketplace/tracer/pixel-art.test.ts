@@ -110,31 +110,54 @@ const toldApart = (colours: readonly Rgba[]) =>
   colours.every((one, i) => colours.slice(0, i).every((other) => one.some((v, c) => Math.abs(v - other[c]!) >= 24)));
 
 /** A pixel a cell: grain all over, or areas with speckles, opaque or with nothing round them. */
-const ownSize = fc
-  .record({
-    across: fc.integer({ min: 16, max: 64 }),
-    down: fc.integer({ min: 16, max: 64 }),
-    colours: fc.array(solid, { minLength: 2, maxLength: 8 }).filter(toldApart),
-    speckles: fc.constantFrom(0.02, 0.1, 1),
-    onNothing: fc.boolean(),
-    seed: fc.integer({ min: 1 }),
-  })
-  .map(({ across, down, colours, speckles, onNothing, seed }): Art => {
-    const random = seeded(seed);
-    const patches = Array.from({ length: 6 }, () => ({
-      x: random() * across,
-      y: random() * down,
-      r: 3 + random() * 9,
-    }));
-    const cells = Array.from({ length: across * down }, (_, i) => {
-      const [x, y] = [i % across, Math.floor(i / across)];
-      const patch = patches.findIndex((at) => Math.abs(x - at.x) + Math.abs(y - at.y) < at.r);
-      if (onNothing && patch < 0) return colours.length;
-      return random() < speckles ? Math.floor(random() * colours.length) : (patch + 1) % colours.length;
+const ownSize = drawnIn({
+  across: fc.integer({ min: 16, max: 64 }),
+  down: fc.integer({ min: 16, max: 64 }),
+  colours: fc.array(solid, { minLength: 2, maxLength: 8 }).filter(toldApart),
+  speckles: fc.constantFrom(0.02, 0.1, 1),
+  onNothing: fc.boolean(),
+});
+
+const some = fc.constantFrom(0, 128, 255);
+const vivid = fc.tuple(some, some, some, fc.constant(255)).map((colour): Rgba => colour);
+
+/** A scene, or a sheet of many sprites: larger, and hardly a place without detail. */
+const scene = drawnIn({
+  across: fc.integer({ min: 97, max: 200 }),
+  down: fc.integer({ min: 30, max: 140 }),
+  colours: fc.uniqueArray(vivid, { minLength: 4, maxLength: 8, selector: String }),
+  speckles: fc.constant(0.3),
+  onNothing: fc.constant(false),
+});
+
+interface Cells {
+  readonly across: number;
+  readonly down: number;
+  readonly colours: readonly Rgba[];
+  readonly speckles: number;
+  readonly onNothing: boolean;
+}
+
+function drawnIn(cells: { readonly [Name in keyof Cells]: fc.Arbitrary<Cells[Name]> }): fc.Arbitrary<Art> {
+  return fc
+    .record({ ...cells, seed: fc.integer({ min: 1 }) })
+    .map(({ across, down, colours, speckles, onNothing, seed }) => {
+      const random = seeded(seed);
+      const patches = Array.from({ length: 6 }, () => ({
+        x: random() * across,
+        y: random() * down,
+        r: 3 + random() * 9,
+      }));
+      const cells = Array.from({ length: across * down }, (_, i) => {
+        const [x, y] = [i % across, Math.floor(i / across)];
+        const patch = patches.findIndex((at) => Math.abs(x - at.x) + Math.abs(y - at.y) < at.r);
+        if (onNothing && patch < 0) return colours.length;
+        return random() < speckles ? Math.floor(random() * colours.length) : (patch + 1) % colours.length;
+      });
+      const ones = (length: number) => Array.from({ length }, () => 1);
+      return { cells, columns: ones(across), rows: ones(down), colours: [...colours, [0, 0, 0, 0]] };
     });
-    const ones = (length: number) => Array.from({ length }, () => 1);
-    return { cells, columns: ones(across), rows: ones(down), colours: [...colours, [0, 0, 0, 0]] };
-  });
+}
 
 /** Numbers from 0 to 1, the same for the same seed. */
 function seeded(seed: number): () => number {
@@ -230,6 +253,27 @@ describe("pixel art at its own size, a pixel a cell", () => {
     );
   });
 
+  test("a scene or a sheet of sprites is exact at its own size too", () => {
+    fc.assert(
+      fc.property(scene, (drawn) => {
+        const image = enlarged(drawn);
+        expectExact(image, {});
+        expect(trace(image).svg).toContain(`viewBox="0 0 ${image.width} ${image.height}"`);
+      }),
+      { numRuns: 10 },
+    );
+  });
+
+  test.each(Object.entries(inSteps))(
+    "%s in few colours, without smooth edges, is drawn in lines and curves",
+    (_name, body) => {
+      const svg = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 240 180" shape-rendering="crispEdges"><path fill="#fff" d="M0 0h240v180H0z"/>${body}</svg>`;
+      const image = renderRaster(svg, 240, 180);
+      expect(new Set(pixelsOf(image.rgba)).size).toBe(5);
+      expect(trace(image).svg).not.toContain("crispEdges");
+    },
+  );
+
   test.each([16, 24, 32, 48, 64])("an icon %d pixels wide with smooth edges is none: its edges stay smooth", (side) => {
     for (const ground of ["", `<path fill="#fff" d="M0 0h24v24H0z"/>`]) {
       for (const body of smoothIcons) {
@@ -239,6 +283,15 @@ describe("pixel art at its own size, a pixel a cell", () => {
     }
   });
 });
+
+/** In four colours on white. */
+const inSteps = {
+  "a chart": `<path fill="none" stroke="#333" stroke-width="2" d="M20 10v150h210"/>
+    <path fill="none" stroke="#c22" stroke-width="2" d="M20 140l40-50 40 30 40-80 40 20 40-30"/>
+    <circle cx="60" cy="40" r="25" fill="#27c"/><path fill="#2a4" d="M150 160v-40h20v40zm40 0v-70h20v70z"/>`,
+  "a map": `<path fill="#27c" d="M0 60c60-40 90 50 240-10v80c-90 40-160-40-240 0z"/><path fill="#2a4" d="M30 20q60-30 90 10t60 0-30 60-80 20z"/>
+    <path fill="none" stroke="#c22" stroke-width="3" d="M10 170C60 60 180 160 230 10"/><circle cx="190" cy="140" r="18" fill="#333"/>`,
+};
 
 const smoothIcons = [
   `<circle cx="12" cy="12" r="9" fill="#27c"/>`,
