@@ -6,7 +6,7 @@ import type { Events } from "../events.ts";
 import type { AgentId } from "../ids.ts";
 import type { Sealer } from "../sealing.ts";
 import { checkDefinition, refusalOf } from "./check.ts";
-import { lockAgent, versionSaying } from "./versions.ts";
+import { lockAgent, requireRoomToPublish, versionSaying } from "./versions.ts";
 
 /**
  * Makes `definition` the live version of the agent `handle/slug`, creating the agent when there is none. Runs that are
@@ -71,6 +71,7 @@ async function save(
     const version = await versionSaying(tx, sealer, agent, checked);
     const live = agent.state === "live" && agent.liveVersion === version;
     if (goLive && !live) {
+      await requireRoomToPublish(tx, agent.id);
       await tx.query("update agents set state = 'live', live_version = $2, updated_at = now() where id = $1", [
         agent.id,
         version,

@@ -3,6 +3,7 @@ import { ApiError } from "../../shared/errors.ts";
 import type { Queryable, Transaction } from "../../shared/postgres.ts";
 import type { Account } from "../accounts/create.ts";
 import { toolNamesOf } from "../agent-address.ts";
+import { historyDays } from "../history-days.ts";
 import { type AgentId, newId } from "../ids.ts";
 import type { Sealer } from "../sealing.ts";
 import type { Checked } from "./check.ts";
@@ -107,6 +108,25 @@ export async function definitionOf(
 
 /** Versions kept of an agent beside the live one: enough for any run or page that still reads a replaced one. */
 const versionsKept = 100;
+/**
+ * One that was published is kept for longer, since what was paid for is read as it says: until it was replaced so long ago that no
+ * result waits any more, and its agent owes nothing.
+ */
+const replacedKeptDays = historyDays + 20;
+const publicationsMax = 1_000;
+
+/** Throws ApiError 409 when as many published versions are kept as may be. */
+export async function requireRoomToPublish(tx: Queryable, agentId: AgentId): Promise<void> {
+  const { rows } = await tx.query<{ kept: number }>(
+    "select count(*)::integer as kept from agent_versions where agent_id = $1 and published_at is not null",
+    [agentId],
+  );
+  if (rows[0]!.kept < publicationsMax) return;
+  throw new ApiError(
+    "conflict",
+    `An agent may be published ${publicationsMax} times in ${replacedKeptDays} days, or while it owes calls that were paid for.`,
+  );
+}
 
 async function addVersion(
   tx: Queryable,
@@ -145,8 +165,12 @@ async function addVersion(
   const { version } = rows[0];
   await tx.query(
     `delete from agent_versions v using agents a where v.agent_id = $1 and a.id = v.agent_id
-       and v.version <= $2 and v.version is distinct from a.live_version`,
-    [agentId, version - versionsKept],
+       and v.version <= $2 and v.version is distinct from a.live_version
+       and (v.published_at is null
+         or (exists (select from agent_versions next where next.agent_id = v.agent_id and next.version > v.version
+                       and next.published_at < now() - make_interval(days => $3))
+           and not exists (select from debts where agent_id = v.agent_id)))`,
+    [agentId, version - versionsKept, replacedKeptDays],
   );
   return version;
 }

@@ -15,6 +15,7 @@ import type { QuoteIds } from "../quotes/quote-id.ts";
 import { isByOthers, refusalOfUnquoted } from "./authority.ts";
 import { agentIn, type CarryOutNeeds, carryOut, endReservation, isReserved, reserve } from "./carry-out.ts";
 import type { AbandonedCall, LeasedCall, Progress } from "./paid-call.ts";
+import { presentTerms } from "./present-terms.ts";
 import {
   type Delivered,
   type Failed,
@@ -110,23 +111,36 @@ async function takeSteps(context: ProcessNeeds, work: Work, leased: LeasedCall):
 
 /**
  * How the payment of a call was settled that an earlier post began, which may not have lived to keep its transaction; or why
- * that cannot be told. Asked before anything else is, so that no refusal is taken for one of a payment that cost nothing.
- * Undefined when it is not settled, or when settling it is next anyway.
+ * that cannot be told. Asked before anything else is, so that no refusal is taken for one of a payment that cost nothing, and so that
+ * one which is not settled is held to what is offered now. Undefined when it is not settled, or when settling it is next anyway.
  */
 async function settledBefore(
   context: ProcessNeeds,
   work: Work,
   call: LeasedCall,
 ): Promise<Settled | Redemption | undefined> {
-  const settlesNext = work.bought.permanent && !isReserved(work.bought);
-  if (!call.isResumed || stateOf(call) !== "begun" || settlesNext) return undefined;
+  if (!call.isResumed || stateOf(call) !== "begun") return undefined;
   const verdict = await context.facilitator.verify(facilitatorRequest(work.payload, work.requirements));
   if (verdict?.holdId !== undefined) work.holdIds.push(verdict.holdId);
-  if (verdict?.isValid) return undefined;
+  if (verdict?.isValid) return refusalOfOldTerms(context, work, call);
+  const settlesNext = work.bought.permanent && !isReserved(work.bought);
+  if (verdict && settlesNext) return undefined;
   if (verdict && isSettled(verdict)) return settle(context, work, call);
   await context.paidCalls.releaseLease(call);
   if (!verdict) return outcomeUnknown;
   return refusedBy(verdict);
+}
+
+/** The price or the wallet may have changed since the call was begun. What goes on by itself is bought at a price that does not. */
+async function refusalOfOldTerms(
+  context: ProcessNeeds,
+  { presented }: Work,
+  call: LeasedCall,
+): Promise<Redemption | undefined> {
+  const terms = presented && (await presentTerms(context, presented));
+  if (!terms || !("outcome" in terms)) return undefined;
+  await context.paidCalls.forget(call);
+  return terms;
 }
 
 /**

@@ -1,5 +1,4 @@
 import { isDeepStrictEqual } from "node:util";
-import { ApiError } from "../../../shared/errors.ts";
 import type { PaymentRequirements, VerifyResponse } from "../../../shared/x402.ts";
 import type { Versions } from "../../agents/version.ts";
 import { newId } from "../../ids.ts";
@@ -8,14 +7,15 @@ import { imageRunMs } from "../../time-limits.ts";
 import type { FailedPayments } from "../facilitator/failed-payments.ts";
 import { reasonOf } from "../facilitator/refusal-reasons.ts";
 import { releaseSpeculative } from "../facilitator/speculative-verification.ts";
-import { facilitatorRequest, type PaidCallId, type PaymentPayload, paidIn } from "../payment-payload.ts";
+import { facilitatorRequest, type PaidCallId, paidIn } from "../payment-payload.ts";
 import { payloadProblem } from "../proof-shape.ts";
-import { isPaying, requirementsFor, requirementsPaying } from "../quotes/payment-requirements.ts";
+import { requirementsPaying } from "../quotes/payment-requirements.ts";
 import { howToShowWallet } from "../sign-in-with-x.ts";
 import { claimSettled, holderOf, namedRequirements, signInRequestFor } from "./authority.ts";
 import { asBought } from "./bought-input.ts";
 import { agentIn } from "./carry-out.ts";
 import { effectKeyOf, type LeasedCall, type PaidCall } from "./paid-call.ts";
+import { notOffered, presentTerms } from "./present-terms.ts";
 import { delivered, type ProcessNeeds, processCall, spent } from "./process.ts";
 import {
   type Asked,
@@ -81,47 +81,32 @@ async function redeemOnce(
   const id: PaidCallId = { network: payload.network, key: payment.key };
   const asked: Asked = { bought, payload, payment, id, presented, holdIds };
   let next = await lookUp(context, asked);
-  while (!("outcome" in next)) {
-    next =
-      "seen" in next
-        ? await replay(context, asked, next.seen)
-        : await begin(context, asked, next.forgotten.requirements);
+  while (next === "forgotten" || "seen" in next) {
+    next = next === "forgotten" ? await lookUp(context, asked) : await replay(context, asked, next.seen);
   }
   return next;
 }
 
-/** An outcome, or a row to go on from: another post's that was seen, or one that is forgotten since, having charged nothing. */
-type Next = Redemption | { readonly seen: PaidCall } | { readonly forgotten: PaidCall };
+/** An outcome, or where to go on from: a row of another post that was seen, or one that is forgotten since, having charged nothing. */
+type Next = Redemption | { readonly seen: PaidCall } | "forgotten";
 
 async function lookUp(context: RedeemNeeds, asked: Asked): Promise<Next> {
-  const { id, payload, presented } = asked;
-  const { offer } = presented;
+  const { id, presented } = asked;
   const call = context.paidCalls.markSeenHere(id) ? await context.paidCalls.find(id) : undefined;
   if (call) return { seen: call };
-  const requirements = await requirementsFor(context, offer, payload).catch((error: unknown) => ({ error }));
-  const paid = paidIn(payload);
-  if (requirements && !("error" in requirements) && (!paid || isPaying(paid, requirements)) && !offer.isWithdrawn) {
+  const terms = await presentTerms(context, presented).catch((error: unknown) => ({ error }));
+  if (!("error" in terms || "outcome" in terms)) {
     const speculative = await presented.speculative;
-    const verdict = isDeepStrictEqual(speculative?.requirements, requirements) ? await speculative?.verdict : undefined;
-    return begin(context, asked, requirements, verdict);
+    const verdict = isDeepStrictEqual(speculative?.requirements, terms) ? await speculative?.verdict : undefined;
+    return begin(context, asked, terms, verdict);
   }
   // An offer that is withdrawn now was made to the buyer who used or settled this payment before.
   const first = await context.paidCalls.find(id);
   if (first) return { seen: first };
   const claimed = await beginOnOtherTerms(context, asked);
   if (claimed) return claimed;
-  if (offer.isWithdrawn) throw new ApiError("not_found", "There is no such agent.");
-  if (!requirements) return notOffered(payload);
-  if ("error" in requirements) throw requirements.error;
-  return {
-    outcome: "refused",
-    reason: "accepted_payment_requirements_mismatch",
-    message: `This costs ${requirements.amount} base units to ${requirements.payTo} now, which is not what the payment pays.`,
-  };
-}
-
-function notOffered({ network }: PaymentPayload): Redemption {
-  return { outcome: "refused", reason: "invalid_network", message: `Payment on ${network} is not offered.` };
+  if ("error" in terms) throw terms.error;
+  return terms;
 }
 
 /**
@@ -222,7 +207,7 @@ async function replayWithSameInput(context: RedeemNeeds, work: ReplayedWork, fir
   try {
     for (let pauseMs = 20; Date.now() < deadline; pauseMs = Math.min(pauseMs * 1.5, 500)) {
       // The post that worked on it found the agent failing or the payment bad, and charged nothing.
-      if (!call) return { forgotten: first };
+      if (!call) return "forgotten";
       if (!call.digest.equals(work.bought.digest)) return usedForAnother;
       const over = call.leased ? undefined : ending(work, call);
       if (over) return over;
