@@ -15,6 +15,12 @@ export type { Resolve };
 const redirectsMax = 3;
 /** Requests under way to wherever, and how long one waits that would be more than its holder's share. */
 const underWay = { total: 1_024, waitMs: 10_000 };
+/**
+ * The memory of answers while they are read, in blocks, beside a first block each, and how long one waits for more: an account may have
+ * half of it, an agent a third.
+ */
+const answerRoom = { total: 1_536, waitMs: 10_000, part: 1 };
+const blockBytes = 65_536;
 /** The holder of requests by this service itself. */
 const ourselves: Holder = { account: "ourselves", agent: "ourselves" };
 
@@ -27,6 +33,7 @@ export function createOutbound(options: OutboundOptions): Outbound {
   // Each request may have a connection of its own to an origin: one that hangs keeps no other waiting, and `semaphore` bounds them.
   const connections = { keepAliveTimeout: 4_000, keepAliveMaxTimeout: 10_000 };
   const semaphore = new FairSemaphore(underWay);
+  const room = new FairSemaphore(options.answerRoom ?? answerRoom);
   const agentWith = (connect: buildConnector.connector) =>
     new Agent({ ...connections, connect }).compose(endTooManyChunks);
   const guarded = agentWith(byteLimitConnector({ lookup: checkingLookup(resolve) }));
@@ -49,14 +56,16 @@ export function createOutbound(options: OutboundOptions): Outbound {
     try {
       const first = parseUrl(url);
       dispatcherFor(first);
-      const release = await semaphore.acquire(ask.holder ?? ourselves, signal);
+      const { holder = ourselves } = ask;
+      const release = await semaphore.acquire(holder, signal);
       try {
         const { body, chunks, ...head } = await follow(first, { ...ask, signal }, dispatcherFor);
         body.once("close", () => {
           release();
           lift();
         });
-        return { ...head, chunks: rethrowing(chunks, failed), discard: () => void body.destroy() };
+        const read = withinRoom(chunks, () => room.acquire(holder, signal));
+        return { ...head, chunks: rethrowing(read, failed), discard: () => void body.destroy() };
       } catch (error) {
         release();
         throw error;
@@ -139,6 +148,8 @@ export class OutboundFailedError extends Error {
 export class OutboundBusyError extends OutboundFailedError {}
 
 export interface OutboundOptions {
+  /** Blocks of 64 KB that answers have between them while they are read; 96 MB unless said. */
+  readonly answerRoom?: { readonly total: number; readonly waitMs: number; readonly part: number };
   /** `host:port` pairs that are let through although they are private. */
   readonly allowHosts?: readonly string[];
   /** Host names that are refused although they are public: our own and those of our servers. */
@@ -222,6 +233,21 @@ async function* counted(chunks: AsyncIterable<Buffer>, bytesMax: number): AsyncG
     bytes += chunk.length;
     if (bytes > bytesMax) throw new OutboundFailedError("the body is too large");
     yield chunk;
+  }
+}
+
+/** Waits with what is read on until there is room for it, and gives the room back when the reader is done. */
+async function* withinRoom(chunks: AsyncIterable<Buffer>, acquire: () => Promise<() => void>): AsyncGenerator<Buffer> {
+  const blocks: Array<() => void> = [];
+  let bytes = 0;
+  try {
+    for await (const chunk of chunks) {
+      bytes += chunk.length;
+      while (bytes > (blocks.length + 1) * blockBytes) blocks.push(await acquire());
+      yield chunk;
+    }
+  } finally {
+    for (const release of blocks) release();
   }
 }
 

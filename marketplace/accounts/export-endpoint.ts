@@ -18,7 +18,8 @@ const exportShape = z
     account: z.object({ id: z.string(), handle: z.string(), email: z.string().nullable() }),
     keys: z.array(anyObject).describe("Without the keys themselves."),
     wallets: z.array(anyObject),
-    agents: z.array(anyObject).describe("With every version, without its secrets."),
+    agents: z.array(anyObject),
+    agent_versions: z.array(anyObject).describe("Those that are kept of each agent, without their secrets."),
     runs: z.array(anyObject).describe("With input and output, as long as they are kept."),
     statement: z.array(anyObject),
   })
@@ -30,7 +31,7 @@ export function exportEndpoint({ db }: { readonly db: Database }): Endpoint {
     made_at: exampleTime,
     account: { id: "acc_01k8q3v5w7x9z1b3d5f7h9j1k3", handle: "ada", email: null },
   };
-  const empty = { keys: [], wallets: [], agents: [], runs: [], statement: [] };
+  const empty = { keys: [], wallets: [], agents: [], agent_versions: [], runs: [], statement: [] };
   return {
     method: "get",
     path: "/api/account/export",

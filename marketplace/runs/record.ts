@@ -16,14 +16,23 @@ export async function openRun(db: Queryable, run: UnchargedRun): Promise<void> {
   });
 }
 
-/** Ends such a run, unless it is not known yet how. False when it had ended before, as a run does whose lease lapsed. */
-export async function closeRun(db: Queryable, id: RunId, outcome: Outcome): Promise<boolean> {
+/**
+ * Ends such a run, unless it is not known yet how. False when it had ended before, as a run does whose lease lapsed. `keepsOutput`:
+ * somebody can ask for the output again.
+ */
+export async function closeRun(db: Queryable, id: RunId, outcome: Outcome, keepsOutput = true): Promise<boolean> {
   if (!outcome.success && outcome.unknown) return true;
   const { rowCount } = await db.query(
     `update runs set state = $2, output = $3, receipt = $4, error = $5, finished_at = now(), lease_until = null
      where id = $1 and rail = 'per_call' and state = 'running'`,
     outcome.success
-      ? [id, "succeeded", JSON.stringify(outcome.output), outcome.receipt && JSON.stringify(outcome.receipt), null]
+      ? [
+          id,
+          "succeeded",
+          keepsOutput ? JSON.stringify(outcome.output) : null,
+          outcome.receipt && JSON.stringify(outcome.receipt),
+          null,
+        ]
       : [id, "failed", null, null, outcome.error],
   );
   return rowCount === 1;

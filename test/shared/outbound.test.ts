@@ -1,4 +1,4 @@
-import type { RequestListener } from "node:http";
+import type { RequestListener, ServerResponse } from "node:http";
 import { gzipSync } from "node:zlib";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import {
@@ -275,6 +275,35 @@ describe("limits", () => {
     await expect(open.fetch(`${base}/x`, ask)).rejects.toThrow("the body comes in too many chunks for its length");
     length = 80;
     expect((await open.fetch(`${base}/x`, ask)).body).toHaveLength(96_000);
+  });
+
+  test("large answers that stall have a share of the memory, and leave the rest to others", async ({
+    onTestFinished,
+  }) => {
+    const stalled: ServerResponse[] = [];
+    answer = (request, response) => {
+      response.write(Buffer.alloc(640_000));
+      if (request.url === "/stalls") stalled.push(response);
+      else response.end();
+    };
+    const outbound = createOutbound({ allowHosts: [server.host], answerRoom: { total: 48, waitMs: 200, part: 1 } });
+    onTestFinished(() => outbound.stop());
+    const large = { timeoutMs: 20_000, bytesMax: 1_000_000 };
+    const one = { account: "one", agent: "one" };
+    const refused: string[] = [];
+    const stalling = Array.from({ length: 8 }, () =>
+      outbound.fetch(`${base}/stalls`, { ...large, holder: one }).then(
+        ({ body }) => body.length,
+        (error) => refused.push(error.constructor.name),
+      ),
+    );
+    await expect.poll(() => refused.length).toBeGreaterThan(5);
+    const other = await outbound.fetch(base, { ...large, holder: { account: "other", agent: "other" } });
+    expect(other.body).toHaveLength(640_000);
+    for (const response of stalled) response.end();
+    expect((await Promise.all(stalling)).filter((length) => length === 640_000)).not.toHaveLength(0);
+    expect(new Set(refused)).toEqual(new Set(["OutboundBusyError"]));
+    await Promise.all(Array.from({ length: 2 }, () => outbound.fetch(base, { ...large, holder: one })));
   });
 
   test("a small body that unpacks to a large one is cut off", async () => {

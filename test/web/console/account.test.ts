@@ -1,6 +1,6 @@
 import { describe, expect } from "vitest";
 import { accountByHandle } from "../../../marketplace/accounts/create.ts";
-import { publishAgent } from "../../../marketplace/agents/publish.ts";
+import { publishAgent, saveDraft } from "../../../marketplace/agents/publish.ts";
 import { credits } from "../../../marketplace/credits/amount.ts";
 import { grant } from "../../../marketplace/credits/ledger.ts";
 import { Browser, newEmail, signedIn, tokenIn } from "../../support/browser.ts";
@@ -107,14 +107,19 @@ describe("the page of the account", () => {
     const ids = [];
     for (let n = 0; n < 3; n += 1) ids.push((await run(market, token, seeded.agent.address)).body.run_id);
     await publishAgent(market.context, account, "mine", echoAgent);
+    for (let n = 2; n <= 20; n += 1)
+      await saveDraft(market.context, account, "mine", { ...echoAgent, description: `The ${n}th.` });
     await person.post("/build", { act: "start", connector: "llm" });
     const answer = await person.browser.get("/api/account/export");
     expect(answer.headers.get("content-disposition")).toContain(`${person.handle}.json`);
-    const { runs, keys, agents, drafts, statement } = answer.body;
+    const { runs, keys, agents, agent_versions: versions, drafts, statement } = answer.body;
     expect(runs.map(({ run_id: id }: { run_id: string }) => id)).toEqual(ids.reverse());
     expect(runs[0].output).toMatchObject({ kind: "text" });
     expect([keys.length, agents.length]).toEqual([1, 1]);
-    expect(agents[0].versions[0].settings.prompt).toBe("{{text}}");
+    expect(versions.map(({ version }: { version: number }) => version)).toEqual(
+      versions.map((_: object, at: number) => at + 1),
+    );
+    expect([versions.length, versions[0].settings.prompt]).toEqual([20, "{{text}}"]);
     expect(drafts).toMatchObject([{ definition: { connector: "llm" } }]);
     expect(statement.length).toBeGreaterThan(3);
     for (const secret of [token.slice(8, 38), "sealed", "digest"]) expect(answer.text).not.toContain(secret);
@@ -130,6 +135,8 @@ describe("closing an account", () => {
     await grant(market.context.db, { accountId: account.id, credits: credits(50n) });
     const { token } = (await person.browser.post("/api/account/keys", { name: "server" })).body;
     await publishAgent(market.context, account, "mine", echoAgent);
+    for (let n = 2; n <= 20; n += 1)
+      await saveDraft(market.context, account, "mine", { ...echoAgent, description: `The ${n}th.` });
     await person.post("/build", { act: "start", connector: "llm" });
     expect((await person.get("/settings/closed")).location).toBe(path);
     const page = await person.get(`${path}/close`);
