@@ -15,6 +15,7 @@ import { activityQuery, readActivity } from "./activity.ts";
 import { examplesMax, removeExample, showExample } from "./agent-examples.ts";
 import { readOwnRun } from "./own-run.ts";
 import { listOwnRuns, ownRunsQuery } from "./own-runs.ts";
+import { sendRun } from "./send-run.ts";
 import { exampleKeptRun } from "./shapes.ts";
 import { readSharedRun, revokeShare, shareRun } from "./share-run.ts";
 
@@ -254,7 +255,7 @@ function sharedEndpoint(db: Database): Endpoint {
     handler: async (request, response) => {
       response.setHeader("cache-control", "no-store");
       response.setHeader("x-robots-tag", "noindex");
-      response.json(await readSharedRun(db, String(request.params.token)));
+      sendRun(request, response, await readSharedRun(db, String(request.params.token)));
     },
   };
 }
