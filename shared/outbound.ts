@@ -16,11 +16,12 @@ const redirectsMax = 3;
 /** Requests under way to wherever, and how long one waits that would be more than its holder's share. */
 const underWay = { total: 1_024, waitMs: 10_000 };
 /**
- * The memory of answers while they are read, in blocks, beside a first block each, and how long one waits for more: an account may have
- * half of it, an agent a third.
+ * Large answers that are read at a time, each counted again for every 4 MB, and how long one waits for its turn: an account may have half
+ * of them, an agent a third.
  */
-const answerRoom = { total: 1_536, waitMs: 10_000, part: 1 };
-const blockBytes = 65_536;
+const largeAnswers = { total: 24, waitMs: 10_000, part: 1 };
+const smallBytes = 65_536;
+const largeBytes = 4_194_304;
 /** The holder of requests by this service itself. */
 const ourselves: Holder = { account: "ourselves", agent: "ourselves" };
 
@@ -33,7 +34,7 @@ export function createOutbound(options: OutboundOptions): Outbound {
   // Each request may have a connection of its own to an origin: one that hangs keeps no other waiting, and `semaphore` bounds them.
   const connections = { keepAliveTimeout: 4_000, keepAliveMaxTimeout: 10_000 };
   const semaphore = new FairSemaphore(underWay);
-  const room = new FairSemaphore(options.answerRoom ?? answerRoom);
+  const large = new FairSemaphore(options.largeAnswers ?? largeAnswers);
   const agentWith = (connect: buildConnector.connector) =>
     new Agent({ ...connections, connect }).compose(endTooManyChunks);
   const guarded = agentWith(byteLimitConnector({ lookup: checkingLookup(resolve) }));
@@ -64,7 +65,7 @@ export function createOutbound(options: OutboundOptions): Outbound {
           release();
           lift();
         });
-        const read = withinRoom(chunks, () => room.acquire(holder, signal));
+        const read = inTurn(chunks, () => large.acquire(holder, signal));
         return { ...head, chunks: rethrowing(read, failed), discard: () => void body.destroy() };
       } catch (error) {
         release();
@@ -148,8 +149,8 @@ export class OutboundFailedError extends Error {
 export class OutboundBusyError extends OutboundFailedError {}
 
 export interface OutboundOptions {
-  /** Blocks of 64 KB that answers have between them while they are read; 96 MB unless said. */
-  readonly answerRoom?: { readonly total: number; readonly waitMs: number; readonly part: number };
+  /** How many answers of over 64 KB are read at a time; 24 unless said. */
+  readonly largeAnswers?: { readonly total: number; readonly waitMs: number; readonly part: number };
   /** `host:port` pairs that are let through although they are private. */
   readonly allowHosts?: readonly string[];
   /** Host names that are refused although they are public: our own and those of our servers. */
@@ -236,18 +237,18 @@ async function* counted(chunks: AsyncIterable<Buffer>, bytesMax: number): AsyncG
   }
 }
 
-/** Waits with what is read on until there is room for it, and gives the room back when the reader is done. */
-async function* withinRoom(chunks: AsyncIterable<Buffer>, acquire: () => Promise<() => void>): AsyncGenerator<Buffer> {
-  const blocks: Array<() => void> = [];
+/** Reads on in a large answer when it is its turn, which is over when the reader is done. */
+async function* inTurn(chunks: AsyncIterable<Buffer>, acquire: () => Promise<() => void>): AsyncGenerator<Buffer> {
+  const permits: Array<() => void> = [];
   let bytes = 0;
   try {
     for await (const chunk of chunks) {
       bytes += chunk.length;
-      while (bytes > (blocks.length + 1) * blockBytes) blocks.push(await acquire());
+      while (bytes > smallBytes + permits.length * largeBytes) permits.push(await acquire());
       yield chunk;
     }
   } finally {
-    for (const release of blocks) release();
+    for (const release of permits) release();
   }
 }
 

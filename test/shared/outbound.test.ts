@@ -286,7 +286,7 @@ describe("limits", () => {
       if (request.url === "/stalls") stalled.push(response);
       else response.end();
     };
-    const outbound = createOutbound({ allowHosts: [server.host], answerRoom: { total: 48, waitMs: 200, part: 1 } });
+    const outbound = createOutbound({ allowHosts: [server.host], largeAnswers: { total: 4, waitMs: 200, part: 1 } });
     onTestFinished(() => outbound.stop());
     const large = { timeoutMs: 20_000, bytesMax: 1_000_000 };
     const one = { account: "one", agent: "one" };
