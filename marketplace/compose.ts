@@ -170,7 +170,7 @@ function composeLookups(db: Database, valkey: ValkeyCounts | undefined): Context
           batched((digests) => findKeys(db, digests), batches),
         )
       : admitted,
-    // While many calls are under way several share a statement: it costs a call as much as anything, and its payment is verified beside it.
+    // While many paid calls are under way, several share a statement; their payments are verified meanwhile.
     agent: batched((addresses) => findAgents(db, addresses), { ...batches, spacingMs: 10 }),
     balance: batched((accountIds) => readBalances(db, accountIds), batches),
   };

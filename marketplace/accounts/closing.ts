@@ -26,8 +26,7 @@ export interface Closing {
 }
 
 export async function readClosing(db: Queryable, { id }: Account): Promise<Closing> {
-  const [balance] = await readBalances(db, [id]);
-  const setAside = await readSetAside(db, id);
+  // First, so that what a run earns that ends in between is in the balance.
   const { rows } = await db.query<Omit<Closing, "credits" | "earned" | "held">>(
     `select (select count(*) from runs where state = 'running'
           and (account_id = $1 or agent_id in (select id from agents where account_id = $1)))::integer as runs_under_way,
@@ -41,6 +40,8 @@ export async function readClosing(db: Queryable, { id }: Account): Promise<Closi
        (select count(*) from payout_wallets where account_id = $1 and state <> 'retired')::integer as wallets`,
     [id],
   );
+  const [balance] = await readBalances(db, [id]);
+  const setAside = await readSetAside(db, id);
   const { credits, earned, held } = balance!;
   return { credits: credits + BigInt(setAside), earned, held, ...rows[0]! };
 }

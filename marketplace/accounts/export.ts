@@ -4,7 +4,7 @@ import type { AccountId } from "../ids.ts";
 import { microsOf, readQuery } from "../query.ts";
 import type { Account } from "./create.ts";
 
-/** Of what can be large, few: a run has up to 4 MB of output, and a draft or a version of an agent a quarter of one. */
+/** Of what can be large, few: a run has up to 4 MB of output, a draft or a version of an agent 250 KB. */
 const rowsPerRead = { keys: 200, wallets: 200, agents: 200, agent_versions: 8, drafts: 8, runs: 2 };
 /** Rows of one list; a longer list says at its end that it was cut. */
 const rowsMax = 100_000;

@@ -64,7 +64,10 @@ async function readLocked(tx: Transaction, accountId: AccountId, id: string): Pr
   return rows[0];
 }
 
-/** The days of this month as the runs have them: a key without a cap was not counted. Each day's own cap is set by its next run. */
+/**
+ * The days of this month as the runs have them: a key without a cap was not counted. A day some of whose runs are deleted already stays as
+ * it was counted. Each day's own cap is set by its next run.
+ */
 async function recount(tx: Transaction, id: string): Promise<void> {
   await tx.query(
     `with spent as (
@@ -75,7 +78,8 @@ async function recount(tx: Transaction, id: string): Promise<void> {
        group by 1
      )
      insert into key_days (key_id, day, spent, cap) select $1, day, spent, spent from spent
-     on conflict (key_id, day) do update set spent = excluded.spent, cap = excluded.cap`,
+     on conflict (key_id, day) do update
+       set spent = greatest(key_days.spent, excluded.spent), cap = greatest(key_days.spent, excluded.spent)`,
     [id],
   );
 }

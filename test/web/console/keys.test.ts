@@ -62,6 +62,22 @@ describe("a key's caps", () => {
     await market.context.db.query("delete from key_days where key_id = $1", [id]);
   });
 
+  test("count what was spent in a month whose first runs are deleted, also once a cap is changed", async ({
+    market,
+    seeded,
+  }) => {
+    const { person, id, token } = await withKey(market, { max_credits_per_month: "12" });
+    const { db } = market.context;
+    for (let n = 0; n < 2; n += 1) expect((await spend(market, seeded, token)).status).toBe(200);
+    // As when it is a month old.
+    await db.query("delete from runs where id in (select id from runs where key_id = $1 limit 1)", [id]);
+    const change = { act: "change", name: "server", scope: "own_agents", max_credits_per_month: "13" };
+    expect((await person.post(`/settings/keys/${id}`, change)).status).toBe(303);
+    expect((await spend(market, seeded, token)).status).toBe(402);
+    const { rows } = await db.query("select sum(spent)::int as spent from key_days where key_id = $1", [id]);
+    expect(rows[0].spent).toBe(10);
+  });
+
   test("count what was spent before they were set, also of many calls at once", async ({ market, seeded }) => {
     const { person, id, token } = await withKey(market);
     expect((await spend(market, seeded, token)).status).toBe(200);
