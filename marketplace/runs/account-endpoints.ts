@@ -15,7 +15,7 @@ import { activityQuery, readActivity } from "./activity.ts";
 import { examplesMax, removeExample, showExample } from "./agent-examples.ts";
 import { readOwnRun } from "./own-run.ts";
 import { listOwnRuns, ownRunsQuery } from "./own-runs.ts";
-import { sendRun } from "./send-run.ts";
+import { runAnswers } from "./run-answers.ts";
 import { exampleKeptRun } from "./shapes.ts";
 import { readSharedRun, revokeShare, shareRun } from "./share-run.ts";
 
@@ -255,7 +255,7 @@ function sharedEndpoint(db: Database): Endpoint {
     handler: async (request, response) => {
       response.setHeader("cache-control", "no-store");
       response.setHeader("x-robots-tag", "noindex");
-      sendRun(request, response, await readSharedRun(db, String(request.params.token)));
+      runAnswers.send(request, response, await readSharedRun(db, String(request.params.token)));
     },
   };
 }

@@ -17,7 +17,7 @@ import type { Buyer } from "./asked-run.ts";
 import { listRuns, readRun, runsQuery } from "./history.ts";
 import { idempotencyHeaders, readIdempotencyKey, replayedHeader } from "./idempotency-key.ts";
 import { type RunNeeds, runAgent } from "./run.ts";
-import { sendRun } from "./send-run.ts";
+import { runAnswers } from "./run-answers.ts";
 import { exampleKeptRun, notEnoughCredits, runDetailShape, runPageShape, runResultShape } from "./shapes.ts";
 
 export function runEndpoints(needs: RunNeeds): Endpoint[] {
@@ -141,7 +141,11 @@ function oneRunEndpoint({ db }: { readonly db: Database }): Endpoint {
       ...refusals({ 404: "There is no such run." }),
     },
     handler: async (request, response) => {
-      sendRun(request, response, await readRun(db, callerOf(response).accountId, String(request.params.run_id)));
+      runAnswers.send(
+        request,
+        response,
+        await readRun(db, callerOf(response).accountId, String(request.params.run_id)),
+      );
     },
   };
 }

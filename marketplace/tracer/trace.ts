@@ -4,7 +4,7 @@ import { type Colour, type Drawing, type Group, repainted } from "./drawing.ts";
 import { strengthenHairlines } from "./image/hairlines.ts";
 import { clearBlockNoise } from "./image/jpeg/block-noise.ts";
 import { fadesAtBorders, margin as marginWidth, withMargin } from "./image/margin.ts";
-import { isPixelArt, mayBePixelArt } from "./image/own-size.ts";
+import { cellsMax, isPixelArt, mayBePixelArt } from "./image/own-size.ts";
 import { inkOnPaper } from "./image/paper.ts";
 import { everyPixel, findGrid, type PixelGrid } from "./image/pixel-grid.ts";
 import { posterised } from "./image/poster.ts";
@@ -109,9 +109,6 @@ function onPaper(image: Raster, settings: Settings): [Raster, Settings] {
   const { style, colors, palette } = settings;
   return [style === "lineart" && colors === 2 && !palette ? (inkOnPaper(image) ?? image) : image, settings];
 }
-
-/** Beyond this many cells a picture is not pixel art but an enlarged photograph. */
-const cellsMax = 400_000;
 
 function traceAreas(image: Raster, settings: Settings, deadlineMs: number): Trace {
   const scale = workingScale(image, settings.pixelsMax);

@@ -428,10 +428,15 @@ describe("what is refused costs nothing", () => {
     expect((await post(undefined, { url })).status).toBe(503);
   });
 
-  test("a free agent simply answers", async () => {
+  test("a free agent simply answers, and its output is not kept", async () => {
     await publishAgent(paid.marketplace.context, paid.market.creator, "gratis", { ...echoAgent, price_credits: 0 });
     const url = `${paid.marketplace.url}/api/agent/${paid.market.creator.handle}/gratis`;
-    expect(await post(undefined, { url })).toMatchObject({ status: 200, body: { success: true } });
+    const answer = await post(undefined, { url });
+    expect(answer).toMatchObject({ status: 200, body: { success: true, output: { kind: "text" } } });
+    const { rows } = await paid.marketplace.context.db.query("select state, output from runs where id = $1", [
+      answer.body.run_id,
+    ]);
+    expect(rows).toEqual([{ state: "succeeded", output: null }]);
     expect(await post(undefined, { url, body: {} })).toMatchObject({ status: 400, body: { charged: false } });
   });
 });

@@ -120,3 +120,27 @@ test("a replaced version goes once it was replaced long ago, and not before", as
   );
   expect(await isKept()).toBe(false);
 });
+
+test("as many published versions as may be kept are refused one more, until some of them go", async ({ paid }) => {
+  const { db } = paid.marketplace.context;
+  const creator = await creatorWith(paid, {});
+  const saying = (description: string) => ({
+    name: "Often",
+    description,
+    price_credits: 0,
+    fields: [text],
+    connector: "llm",
+    settings: { system: "Repeat.", prompt: "{{text}}" },
+  });
+  const publish = (description: string) =>
+    publishAgent(paid.marketplace.context, creator, "often", saying(description));
+  const { agentId } = await publish("First.");
+  await db.query(
+    `insert into agent_versions select (jsonb_populate_record(v, jsonb_build_object('version', n))).*
+       from agent_versions v, generate_series(2, 1000) n where v.agent_id = $1 and v.version = 1`,
+    [agentId],
+  );
+  await expect(publish("One more.")).rejects.toThrow("An agent may be published 1000 times in 50 days");
+  await db.query("update agent_versions set published_at = now() - interval '51 days' where agent_id = $1", [agentId]);
+  await publish("One more.");
+});

@@ -8,7 +8,7 @@ test("a caller that asks for large answers and reads none is told to wait, and o
   onTestFinished,
 }) => {
   const app = createApp({ trustProxy: "loopback" });
-  const answers = new LargeAnswers({ perClient: 10_000_000, total: 16_000_000 });
+  const answers = new LargeAnswers({ perAddress: 10_000_000, total: 16_000_000 });
   app.get("/:length", (request, response) =>
     answers.send(request, response, { text: "x".repeat(Number(request.params.length)) }),
   );

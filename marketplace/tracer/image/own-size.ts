@@ -20,7 +20,7 @@ export function isPixelArt(image: Raster): boolean {
  * smooth, as there is in a chart or a page of few colours. Grain is like that too; drawing each of its pixels takes far more bytes.
  */
 export function mayBePixelArt(image: Raster): boolean {
-  if (image.width * image.height > pixelsMax || hasMoreColours(image, coloursMax)) return false;
+  if (image.width * image.height > cellsMax || hasMoreColours(image, coloursMax)) return false;
   const { colours, seeThrough, blends, hard, steps, changes } = marksOf(image);
   // A drawing in fewer colours has outlines that are better smooth.
   return colours >= 4 && seeThrough === 0 && blends <= 0.1 && hard >= 0.95 && steps >= 0.1 && changes >= 0.2;
@@ -35,7 +35,8 @@ function hasMoreColours(image: Raster, most: number): boolean {
   return false;
 }
 
-const pixelsMax = 400_000;
+/** Beyond this many cells a picture is not pixel art but an enlarged photograph. */
+export const cellsMax = 400_000;
 const sideMax = 96;
 const sideMin = 6;
 /** Most levels of alpha between nothing and opaque. */
