@@ -1,3 +1,4 @@
+import { outputJson } from "../connectors/output-json.ts";
 import { ConnectorError, OutcomeUnknownError, type Result } from "../connectors/result.ts";
 import { SecretSearch } from "./secret-search.ts";
 
@@ -27,7 +28,7 @@ const withheld = "The agent's answer could not be given out; its creator has bee
 
 /** All of it that a buyer or creator could come to see; what is thrown besides is logged by name alone. */
 function textOf(ended: Result | { error: unknown }): string {
-  if (!("error" in ended)) return JSON.stringify(ended);
+  if (!("error" in ended)) return `${outputJson(ended.output)} ${JSON.stringify(ended.receipt ?? null)}`;
   const { error } = ended;
   if (error instanceof ConnectorError) return JSON.stringify([error.message, error.detail]);
   if (error instanceof OutcomeUnknownError) return error.transactionId;

@@ -1,4 +1,5 @@
 import { setImmediate as breathe } from "node:timers/promises";
+import { ownEventLoopTurn } from "../../shared/event-loop.ts";
 import { JsonScan } from "../../shared/json-scan.ts";
 
 /** What an honest answer stays below; parsing costs by these and not by the byte. */
@@ -16,5 +17,6 @@ export async function parseJson(text: Buffer | string): Promise<unknown> {
     if (at > 0) await breathe();
     scan.see(bytes.subarray(at, at + sliceBytes));
   }
+  if (bytes.length > sliceBytes) await ownEventLoopTurn();
   return JSON.parse(bytes.toString("utf8"));
 }

@@ -100,7 +100,7 @@ export async function capture(db: Queryable, run: Captured): Promise<Resolved> {
       select credits_remaining from done`,
     values: [
       run.id,
-      JSON.stringify(run.output),
+      run.outputJson,
       run.receipt === undefined ? null : JSON.stringify(run.receipt),
       run.creatorId,
       run.fee,
@@ -238,7 +238,7 @@ export interface Captured {
   readonly creatorId: AccountId;
   /** The platform's part of the price, below the price. */
   readonly fee: Credits;
-  readonly output: object;
+  readonly outputJson: string;
   readonly receipt?: object | undefined;
   /** The run called a model that costs its creator something. */
   readonly modelClaimed?: boolean;

@@ -4,6 +4,7 @@ import { statusByCode } from "../../shared/errors.ts";
 import { paymentHeaders, type SettleResponse } from "../../shared/x402.ts";
 import type { AnonymousLimits } from "../anonymous-limits.ts";
 import type { Config } from "../config.ts";
+import { sendAnswer } from "../runs/send-answer.ts";
 import type { FacilitatorClient } from "./facilitator/client.ts";
 import type { PaymentRecordCache } from "./facilitator/payment-record-cache.ts";
 import { isMalformed } from "./facilitator/refusal-reasons.ts";
@@ -54,11 +55,13 @@ export async function answerPayment(
   switch (redemption.outcome) {
     case "delivered": {
       const present = work.kind === "run" ? work.present : undefined;
-      const body = await deliver(context, response, redemption, ({ runId, output, receipt }) =>
-        present ? present(output) : { success: true, run_id: runId, output, receipt },
-      );
+      const send = await deliver(context, response, redemption, async ({ runId, output, receipt }) => {
+        const presented = await present?.(output);
+        if (presented) return () => response.json(presented);
+        return () => sendAnswer(response, { success: true, run_id: runId, output, receipt });
+      });
       setSettlementHeaders(response, redemption.result.settlement);
-      response.json(body);
+      send();
       return;
     }
     case "refused": {

@@ -4,6 +4,7 @@ import { pendingBody } from "../../shared/request-body.ts";
 import { findAgentSoldPerCall } from "../agents/find.ts";
 import { type FreeRunNeeds, runFree } from "../runs/free-run.ts";
 import { type PreparedRun, prepareAgent } from "../runs/prepare.ts";
+import { sendAnswer } from "../runs/send-answer.ts";
 import { agentOffer, agentWork, requireModelFunds } from "./agent-call.ts";
 import { refuseFreeRunToForeignPage } from "./cross-origin.ts";
 import { releaseSpeculative, type SpeculativeVerification } from "./facilitator/speculative-verification.ts";
@@ -120,7 +121,7 @@ function inputIn(body: unknown = {}): Record<string, unknown> {
 async function answerFree(context: PayAgentNeeds, prepared: PreparedRun, response: Response): Promise<void> {
   const { runId, outcome } = await runFree(context, prepared);
   if (outcome.success) {
-    response.json({ success: true, run_id: runId, output: outcome.output, receipt: outcome.receipt ?? null });
+    sendAnswer(response, { success: true, run_id: runId, output: outcome.output, receipt: outcome.receipt ?? null });
   } else {
     response.status(statusByCode.internal).json({ success: false, run_id: runId, error: outcome.error });
   }

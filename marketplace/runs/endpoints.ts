@@ -18,6 +18,7 @@ import { listRuns, readRun, runsQuery } from "./history.ts";
 import { idempotencyHeaders, readIdempotencyKey, replayedHeader } from "./idempotency-key.ts";
 import { type RunNeeds, runAgent } from "./run.ts";
 import { runAnswers } from "./run-answers.ts";
+import { sendAnswer } from "./send-answer.ts";
 import { exampleKeptRun, notEnoughCredits, runDetailShape, runPageShape, runResultShape } from "./shapes.ts";
 
 export function runEndpoints(needs: RunNeeds): Endpoint[] {
@@ -100,7 +101,7 @@ async function answerRun(needs: RunNeeds, buyer: Buyer, request: Request, respon
   const idempotencyKey = readIdempotencyKey(request.headers["idempotency-key"]);
   const { result, replayed } = await runAgent(needs, buyer, { ...asked, maxCredits, idempotencyKey });
   if (replayed) response.setHeader("idempotent-replayed", "true");
-  response.json(result);
+  sendAnswer(response, result);
 }
 
 function runsEndpoint({ db }: { readonly db: Database }): Endpoint {

@@ -1,6 +1,7 @@
 import { isDatabaseAway } from "../../shared/postgres.ts";
 import { inSpan } from "../../shared/tracing.ts";
 import type { Tools } from "../connectors/connector.ts";
+import { outputJson } from "../connectors/output-json.ts";
 import { notNow, RefusalError } from "../connectors/refusal.ts";
 import { ConnectorError, OutcomeUnknownError, type Output, type Remedy, type Result } from "../connectors/result.ts";
 import type { Events } from "../events.ts";
@@ -52,7 +53,7 @@ export async function executeRun(context: ExecuteNeeds, asked: AskedExecution): 
     // After the deadline its end changes nothing.
     running.catch(() => {});
     const { output, receipt } = await Promise.race([running, overtime]);
-    if (JSON.stringify(output).length > outputBytesMax) throw new ConnectorError("The agent answered too much.");
+    if (outputJson(output).length > outputBytesMax) throw new ConnectorError("The agent answered too much.");
     ended("succeeded");
     return { success: true, output, ...(receipt === undefined ? {} : { receipt }) };
   } catch (thrown) {

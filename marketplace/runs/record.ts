@@ -1,4 +1,5 @@
 import type { Queryable } from "../../shared/postgres.ts";
+import { outputJson } from "../connectors/output-json.ts";
 import type { AgentId, RunId } from "../ids.ts";
 import type { Outcome } from "./execute.ts";
 
@@ -29,7 +30,7 @@ export async function closeRun(db: Queryable, id: RunId, outcome: Outcome, keeps
       ? [
           id,
           "succeeded",
-          keepsOutput ? JSON.stringify(outcome.output) : null,
+          keepsOutput ? outputJson(outcome.output) : null,
           outcome.receipt && JSON.stringify(outcome.receipt),
           null,
         ]

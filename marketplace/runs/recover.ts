@@ -2,6 +2,7 @@ import { forEvery } from "../../shared/for-every.ts";
 import { type Database, inTransaction, isDatabaseAway } from "../../shared/postgres.ts";
 import type { Config } from "../config.ts";
 import type { Tools } from "../connectors/connector.ts";
+import { outputJson } from "../connectors/output-json.ts";
 import { ConnectorError, OutcomeUnknownError } from "../connectors/result.ts";
 import type { SideEffect } from "../connectors/side-effect-journal.ts";
 import { type Credits, platformFee } from "../credits/amount.ts";
@@ -93,7 +94,8 @@ async function endAsChainSays(needs: Needs, run: LapsedRun, effect: SideEffect):
   if (!outcome.success) return (await release(db, { id: run.id, state: "failed", error: outcome.error })).endedHere;
   const fee = platformFee(run.priceCredits, needs.config.platformFeeBasisPoints);
   const { output, receipt } = outcome;
-  return (await capture(db, { id: run.id, creatorId: run.creatorId, fee, output, receipt })).endedHere;
+  const captured = { id: run.id, creatorId: run.creatorId, fee, outputJson: outputJson(output), receipt };
+  return (await capture(db, captured)).endedHere;
 }
 
 async function outcomeOf(tools: Needs["tools"], effect: SideEffect): Promise<Outcome | undefined> {

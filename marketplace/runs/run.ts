@@ -7,6 +7,7 @@ import type { AgentLookup, FindNeeds } from "../agents/find.ts";
 import type { RefusedCalls } from "../api-keys/refused-calls.ts";
 import type { BackgroundWork } from "../background-work.ts";
 import type { Config } from "../config.ts";
+import { outputJson } from "../connectors/output-json.ts";
 import { RefusalError } from "../connectors/refusal.ts";
 import { creditsText, platformFee } from "../credits/amount.ts";
 import type { BalanceLookup } from "../credits/balance.ts";
@@ -279,7 +280,8 @@ function resolveOnce(
   }
   const fee = platformFee(runnable.priceCredits, config.platformFeeBasisPoints);
   const { output, receipt } = outcome;
-  return capture(db, { id, creatorId, fee, output, receipt, modelClaimed: (modelCharge?.credits ?? 0n) > 0n });
+  const modelClaimed = (modelCharge?.credits ?? 0n) > 0n;
+  return capture(db, { id, creatorId, fee, outputJson: outputJson(output), receipt, modelClaimed });
 }
 
 const isForNow = ({ code }: RefusalError) => code === "rate_limited" || code === "unavailable";

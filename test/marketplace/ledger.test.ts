@@ -40,7 +40,7 @@ const captureOf = (context: Context, seeded: Market, id: RunId, fee = 0n) =>
     id,
     creatorId: seeded.creator.id,
     fee: credits(fee),
-    output: { kind: "text", text: "x" },
+    outputJson: '{"kind":"text","text":"x"}',
   });
 const releaseOf = (context: Context, id: RunId) => release(context.db, { id, state: "failed", error: "It failed." });
 

@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { batched } from "../../../shared/batch.ts";
 import { ApiError } from "../../../shared/errors.ts";
 import { type Database, inTransaction, type Queryable } from "../../../shared/postgres.ts";
+import { outputJson } from "../../connectors/output-json.ts";
 import type { Result } from "../../connectors/result.ts";
 import type { AccountId, AgentId, RunId } from "../../ids.ts";
 import { closeRun } from "../../runs/record.ts";
@@ -130,7 +131,7 @@ export class PaidCalls {
   async keepResult(call: LeasedCall, result: Result, opened?: RunId): Promise<boolean> {
     requireLegal("keepResult", call);
     const { id, holder } = call;
-    const output = JSON.stringify(result.output);
+    const output = outputJson(result.output);
     const kept = { id, holder, output, receipt: result.receipt ? JSON.stringify(result.receipt) : null };
     if (opened !== undefined) {
       return inTransaction(this.#db, async (tx) => {

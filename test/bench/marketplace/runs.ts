@@ -48,8 +48,8 @@ async function sameSql(db: Database, { buyer, creator, key, agent }: Seeded): Pr
   const price = credits(5n);
   const run = { agentId: agent.agentId, agentVersion: agent.version, priceCredits: price, leaseMs: 60_000 };
   await hold(db, { id, accountId: buyer.id, key: { id: key.id }, ...run });
-  const output = { kind: "text", text: "at once" };
-  const { endedHere } = await capture(db, { id, creatorId: creator.id, fee: credits(0n), output });
+  const outputJson = JSON.stringify({ kind: "text", text: "at once" });
+  const { endedHere } = await capture(db, { id, creatorId: creator.id, fee: credits(0n), outputJson });
   return endedHere;
 }
 
