@@ -926,6 +926,13 @@ create table svg_tries (
   constraint svg_tries_tries_check CHECK ((tries >= 0))
 );
 
+create table tool_names (
+  tool_name text not null,
+  agent_id text not null,
+  constraint tool_names_pkey PRIMARY KEY (tool_name),
+  constraint tool_names_agent_id_fkey FOREIGN KEY (agent_id) REFERENCES agents(id)
+);
+
 create table try_days (
   subject text not null,
   day date not null,
@@ -1112,6 +1119,8 @@ CREATE INDEX sign_in_sessions_of_user ON public.sign_in_sessions USING btree (us
 CREATE INDEX sign_in_verifications_ended ON public.sign_in_verifications USING btree (expires_at);
 
 CREATE INDEX sign_in_verifications_of ON public.sign_in_verifications USING btree (identifier);
+
+CREATE INDEX tool_names_of_agent ON public.tool_names USING btree (agent_id);
 
 CREATE INDEX unsettled_results_by_age ON public.unsettled_results USING btree (day);
 
@@ -1547,6 +1556,21 @@ AS $function$
       end loop;
     end $function$;
 
+CREATE OR REPLACE FUNCTION public.keep_tool_name()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+    begin
+      if tg_op = 'UPDATE' and old.state = 'draft' then
+        delete from tool_names where tool_name = old.tool_name and tool_name <> new.tool_name;
+      end if;
+      insert into tool_names (tool_name, agent_id) values (new.tool_name, new.id) on conflict do nothing;
+      if (select agent_id from tool_names where tool_name = new.tool_name) <> new.id then
+        raise unique_violation using message = 'the tool name is or was another agent''s', constraint = 'agents_tool_name_key';
+      end if;
+      return null;
+    end $function$;
+
 CREATE OR REPLACE FUNCTION public.keep_typo_shapes()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -1808,6 +1832,8 @@ CREATE TRIGGER accounts_handle_kept AFTER INSERT OR UPDATE OF handle ON accounts
 CREATE TRIGGER accounts_listed AFTER UPDATE OF state ON accounts FOR EACH ROW WHEN ((old.state = 'suspended'::text) <> (new.state = 'suspended'::text)) EXECUTE FUNCTION list_account();
 
 CREATE TRIGGER agents_listed AFTER INSERT OR UPDATE OF state, live_version, handle, slug ON agents FOR EACH ROW EXECUTE FUNCTION list_agent();
+
+CREATE TRIGGER agents_tool_name_kept AFTER INSERT OR UPDATE OF tool_name ON agents FOR EACH ROW EXECUTE FUNCTION keep_tool_name();
 
 CREATE TRIGGER listing_words_new AFTER INSERT ON listing_words FOR EACH ROW WHEN (new.connector = '*'::text) EXECUTE FUNCTION keep_typo_shapes();
 

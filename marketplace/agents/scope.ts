@@ -20,12 +20,12 @@ export async function agentsInScope(
   return rows;
 }
 
-/** The agent a key may run under this tool name; undefined for one that is not live, not there or out of its scope. */
+/** The agent a key may run under this tool name or former one; undefined for one that is not live, not there or out of its scope. */
 export async function agentOfTool(db: Queryable, caller: Caller, tool: string): Promise<ScopedAgent | undefined> {
   const { where, value } = scopeOf(caller);
   const { rows } = await db.query<ScopedAgent>({
     name: `agent of tool ${caller.key.scope}`,
-    text: `select ${scopedColumns} from agents a where ${where} and a.tool_name = $2`,
+    text: `select ${scopedColumns} from agents a where ${where} and a.id = ${agentNamed("$2")}`,
     values: [value, tool.replaceAll("\0", "")],
   });
   return rows[0];
@@ -44,15 +44,18 @@ export async function agentInScope(db: Queryable, caller: Caller, name: string):
   return rows[0];
 }
 
-/** The address of the agent that has this tool name, for every caller: a live one, or one in any state. */
+/** The address of the agent that has or had this tool name, for every caller: a live one, or one in any state. */
 export async function addressOfTool(db: Queryable, tool: string, state = "live"): Promise<string | undefined> {
   const { rows } = await db.query<ScopedAgent>({
     name: "address of tool",
-    text: `select ${scopedColumns} from agents a where (a.state = $2 or $2 = 'any') and a.tool_name = $1`,
+    text: `select ${scopedColumns} from agents a where (a.state = $2 or $2 = 'any') and a.id = ${agentNamed("$1")}`,
     values: [tool.replaceAll("\0", ""), state],
   });
   return rows[0]?.address;
 }
+
+/** SQL: the agent whose tool name this is or was. */
+const agentNamed = (tool: string) => `(select agent_id from tool_names where tool_name = ${tool})`;
 
 export interface ScopedAgent {
   readonly tool: string;

@@ -18,7 +18,8 @@ export async function lockAgent(tx: Transaction, owner: Account, slug: string): 
   await requireRoom(tx, owner);
   for (const toolName of toolNamesOf(owner.handle, slug)) {
     await tx.query(
-      `insert into agents (id, account_id, handle, slug, tool_name) values ($1, $2, $3, $4, $5) on conflict do nothing`,
+      `insert into agents (id, account_id, handle, slug, tool_name)
+       select $1, $2, $3, $4, $5 where not exists (select from tool_names where tool_name = $5) on conflict do nothing`,
       [newId("agt"), owner.id, owner.handle, slug, toolName],
     );
     const agent = await findForUpdate(tx, owner, slug);

@@ -11,7 +11,17 @@ const lastExempt = { facilitator: "0021-network-fees", marketplace: "0064-creato
 /** Tables that stay small however much is paid and run: they have rows of people and of what these publish, or a few of our own. */
 const small: ReadonlySet<string> = new Set([
   ...["quote_secret", "run_count_progress", "unlinked_records", "copies", "operators"],
-  ...["accounts", "handles", "api_keys", "payout_wallets", "agents", "agent_versions", "agent_drafts", "listings"],
+  ...[
+    "accounts",
+    "handles",
+    "tool_names",
+    "api_keys",
+    "payout_wallets",
+    "agents",
+    "agent_versions",
+    "agent_drafts",
+    "listings",
+  ],
 ]);
 
 /** What is read all the same, by an index that holds few rows of a large table. */

@@ -11,6 +11,8 @@ import { createSIWxPayload } from "@x402/extensions/sign-in-with-x";
 import { createPublicClient, http } from "viem";
 import { expect, onTestFinished } from "vitest";
 import { usdcStandIn } from "../../infra/local-evm/artifacts.ts";
+import { createAccount } from "../../marketplace/accounts/create.ts";
+import { renameAccount } from "../../marketplace/accounts/rename.ts";
 import { moveAccount } from "../../marketplace/accounts/state.ts";
 import { publishAgent } from "../../marketplace/agents/publish.ts";
 import { moveAgent } from "../../marketplace/agents/state.ts";
@@ -261,6 +263,42 @@ test("a payment that was settled before is the quote's holder's or the shown wal
   expect(textOf(await call(unquoted, meta, { text: "another" }))).toContain("invalid_wallet_proof");
   const reordered = { extra: { a: [2, { c: 4, d: 3 }], b: 1 }, text: "hello" };
   expect(textOf(await call(unquoted, meta, reordered))).toContain("Asked: hello");
+});
+
+test("a name that an agent had as a tool stays its own: it is called under it, and no stranger's agent gets it", async ({
+  paid,
+}) => {
+  const { context } = paid.marketplace;
+  const { creator } = paid.market;
+  const definition = { ...echoAgent, settings: { prompt: "{{text}}" } };
+  await publishAgent(context, creator, "one--two", definition);
+  const former = `${creator.handle}--one--two`;
+  const quoted = await callTool(client, former, { text: "hello" });
+  const headers = new Headers({ "payment-required": encodeHeader(quoted.structuredContent as object) });
+  const buyer = await paid.setting.fundedBuyer();
+  const terms = { extra: { name: "USDC", version: "2" } };
+  const settled = await settleFirst(
+    paid,
+    await payQuote(paid, "evm", { status: 402, headers, body: {} }, { buyer, terms }),
+  );
+
+  const renamed = await renameAccount(context.db, creator, `renamed-${creator.handle}`);
+  onTestFinished(async () => {
+    await context.db.query("update accounts set handle_changed_at = null where id = $1", [creator.id]);
+    await renameAccount(context.db, renamed, creator.handle);
+  });
+  const stranger = await createAccount(context.db, { handle: `${creator.handle}--one` });
+  await publishAgent(context, stranger, "two", definition);
+  const again = (await callTool(client, former, { text: "hello" })).structuredContent as object;
+  const payees = ({ accepts }: { accepts?: Array<{ payTo: string }> }) => accepts?.map(({ payTo }) => payTo);
+  expect(payees(again)).toEqual(payees(quoted.structuredContent as object));
+
+  const show = (meta: object = {}) =>
+    callTool(client, `${renamed.handle}--one--two`, { text: "hello" }, { "x402/payment": settled, ...meta });
+  const { info } = ((await show()).structuredContent as unknown as ChallengingQuote).extensions["sign-in-with-x"];
+  const whole = { ...info, chainId: "eip155:84532", type: "eip191" as const };
+  const signed = await createSIWxPayload(whole, buyer, paid.publicUrl);
+  expect(textOf(await show({ "x402/sign-in-with-x": signed }))).toContain("Asked: hello");
 });
 
 test("a payment that was settled before its tool was suspended, or its creator's account, is a debt, and nothing to a stranger", async ({

@@ -279,7 +279,9 @@ test("what is not published has another address for the asking, with its secrets
   expect(published.body).toMatchObject({ agent: `${handle}/${moved}`, state: "live" });
   const late = await move(moved, "too-late", { revision: "version-1" });
   expect([late.status, late.body.error]).toEqual([409, expect.stringContaining("which stays")]);
-  // The address that it left is free.
+  // The address that it left is free, and its name as a tool.
+  const named = "select tool_name from tool_names where tool_name like $1 || '--%'";
+  expect((await market.context.db.query(named, [handle])).rows).toEqual([{ tool_name: `${handle}--${moved}` }]);
   expect((await keep(browser, slug, "version-0", echoAgent)).status).toBe(200);
 });
 

@@ -2,7 +2,9 @@ import { ApiError } from "../../../shared/errors.ts";
 import type { Queryable } from "../../../shared/postgres.ts";
 import { publicUrl, recordedResource, type SettleResponse } from "../../../shared/x402.ts";
 import { findAgentInAnyState } from "../../agents/find.ts";
+import { addressOfTool } from "../../agents/scope.ts";
 import type { FacilitatorClient } from "../facilitator/client.ts";
+import type { Offer } from "../quotes/offer.ts";
 import type { Asked } from "./redemption.ts";
 
 /**
@@ -27,18 +29,27 @@ export async function isSettledElsewhere(
   if (resource === null) return true;
   const own = publicUrl(presented.offer.url);
   const isOwn = resource === own || resource === recordedResource(presented.offer.resource);
-  return !isOwn && !(await isFormerUrl(db, resource, own, bought.product));
+  return !isOwn && (await formerlyOf(db, resource, presented.offer)) !== bought.product;
 }
 
-/** Whether a resource is the agent's URL under a handle that its creator had. */
-async function isFormerUrl(db: Queryable, resource: string, own = "", product: string): Promise<boolean> {
+/** The agent that a resource was under a handle that its creator had; where a tool is offered, the one that had this name as a tool. */
+async function formerlyOf(
+  db: Queryable,
+  resource: string,
+  { url, resource: offered }: Offer,
+): Promise<string | undefined> {
+  if (resource.startsWith(toolUrl) && offered?.startsWith(toolUrl)) {
+    const address = await addressOfTool(db, resource.slice(toolUrl.length), "any");
+    return address && (await findAgentInAnyState(db, address))?.id;
+  }
+  const own = publicUrl(url) ?? "";
   const [before] = own.split(agentPath);
-  if (before === own || !resource.startsWith(`${before}${agentPath}`)) return false;
-  const agent = await findAgentInAnyState(db, resource.slice(`${before}${agentPath}`.length));
-  return agent?.id === product;
+  if (before === own || !resource.startsWith(`${before}${agentPath}`)) return undefined;
+  return (await findAgentInAnyState(db, resource.slice(`${before}${agentPath}`.length)))?.id;
 }
 
 const agentPath = "/api/agent/";
+const toolUrl = "mcp://tool/";
 
 /** After the end of its validity, for a payment that was settled for no quote of ours. */
 export const unquotedGoodForDays = 7;

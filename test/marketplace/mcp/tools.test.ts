@@ -1,10 +1,13 @@
 import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { describe, expect } from "vitest";
 import { createAccount } from "../../../marketplace/accounts/create.ts";
+import { renameAccount } from "../../../marketplace/accounts/rename.ts";
 import { publishAgent } from "../../../marketplace/agents/publish.ts";
 import { moveAgent } from "../../../marketplace/agents/state.ts";
 import { createKey } from "../../../marketplace/api-keys/create.ts";
 import { revokeKey } from "../../../marketplace/api-keys/revoke.ts";
+import { credits } from "../../../marketplace/credits/amount.ts";
+import { grant } from "../../../marketplace/credits/ledger.ts";
 import { marketTest } from "../../support/fixtures.ts";
 import { call, echoAgent, type Market, seedMarket } from "../../support/marketplace.ts";
 import { allTools, callTool, connectMcp, textOf, toolNames } from "../../support/mcp.ts";
@@ -214,4 +217,14 @@ describe("agents_search", () => {
     const wrong = await callTool(owner, "agents_search", { query: "x", limit: 51 });
     expect(wrong).toMatchObject({ isError: true, _meta: { field: "limit" } });
   });
+});
+
+test("a tool runs under a name that its agent had before, and is listed under the present one", async ({ market }) => {
+  const former = toolOf(mine);
+  const handle = `renamed-${mine.creator.handle}`;
+  await grant(market.context.db, { accountId: mine.creator.id, credits: credits(100n) });
+  await renameAccount(market.context.db, mine.creator, handle);
+  expect(await toolNames(owner)).toEqual([...builtInTools, `${handle}--echo`]);
+  expect(textOf(await callTool(owner, former, { text: "hello" }))).toContain("hello");
+  await expect(callTool(chooser, former, { text: "hello" })).rejects.toMatchObject({ code: -32602 });
 });
