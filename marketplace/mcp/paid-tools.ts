@@ -18,7 +18,7 @@ import type { Offer } from "../payments/quotes/offer.ts";
 import { withCharge } from "../payments/refused-input.ts";
 import { type SignInRequest, signInExtension } from "../payments/sign-in-with-x.ts";
 import { findWaitingResult } from "../payments/waiting-result.ts";
-import { findPaidFor, type WithdrawnNeeds } from "../payments/withdrawn-agent.ts";
+import { findPaidFor, owes, type WithdrawnNeeds } from "../payments/withdrawn-agent.ts";
 import { runFree } from "../runs/free-run.ts";
 import { prepareAgent } from "../runs/prepare.ts";
 import { drawUnsold, isSold, type PaidSvgNeeds, paidSvgWork, svgOffer } from "../svg/paid.ts";
@@ -49,13 +49,18 @@ export async function callPaidTool(
   if (!goods) return (await waitingResult(context, call)) ?? debtOfTool(context, name, shown);
   const progress = reportWaiting(report);
   try {
-    const offer = { ...goods.offer, resource };
+    const isFree = goods.agent?.version.priceCredits === 0n;
+    const offer = { ...goods.offer, resource, ...(isFree && { isWithdrawn: true }) };
     const version = response.req.query.x402Version === "1" ? 1 : 2;
     const quote = (error: string, signIn?: SignInRequest) =>
       quoteResult(context, offer, { version, error, signIn, bodyDigest });
     const from = response.req.ip ?? "";
-    if (goods.agent?.version.priceCredits === 0n) {
-      return (await waitingResult(context, call)) ?? (await runFreeTool(context, goods.agent, input, from));
+    if (goods.agent && isFree) {
+      const waiting = await waitingResult(context, call);
+      if (waiting) return waiting;
+      if (!(await owes(context, shown, goods.agent, goods.agent.address))) {
+        return await runFreeTool(context, goods.agent, input, from);
+      }
     }
     if (goods.agent)
       await requireModelFunds(context, goods.agent, typeof payload === "object" ? paidCallIdOf(payload) : "none");

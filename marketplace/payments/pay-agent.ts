@@ -20,7 +20,7 @@ import { debtInstead, quotedUrl, type ShownPayment } from "./paid-calls/debt-of-
 import { type PaymentPayload, paidCallIdOf, readPaymentHeader } from "./payment-payload.ts";
 import { withCharge } from "./refused-input.ts";
 import { findWaitingResult } from "./waiting-result.ts";
-import { findPaidFor, type WithdrawnNeeds } from "./withdrawn-agent.ts";
+import { findPaidFor, owes, type WithdrawnNeeds } from "./withdrawn-agent.ts";
 
 /** Answers with the agent's result for a payment to its creator. A free agent simply answers. */
 export async function payAgent(context: PayAgentNeeds, request: Request, response: Response): Promise<void> {
@@ -88,9 +88,12 @@ async function callAgent(
       if (typeof payload === "object") await context.speculativeVerification.giveUp(speculative, payload, from);
       // Answers a payment from before the agent became free.
       if (await answerWaiting(context, exchange, address, payload)) return;
-      refuseFreeRunToForeignPage(request, context.config);
-      await context.anonymousLimits.admitFreeCall(from, agent.id);
-      return await answerFree(context, prepareAgent(agent, inputIn(await body.json())), response);
+      if (!(await owes(context, shownIn(exchange, payload), agent, address))) {
+        refuseFreeRunToForeignPage(request, context.config);
+        await context.anonymousLimits.admitFreeCall(from, agent.id);
+        return await answerFree(context, prepareAgent(agent, inputIn(await body.json())), response);
+      }
+      isWithdrawn = true;
     }
     await requireModelFunds(context, agent, typeof payload === "object" ? paidCallIdOf(payload) : "none");
     const offer = isWithdrawn

@@ -27,4 +27,19 @@ export async function findPaidFor(
   return agent;
 }
 
+/** Whether an agent that is free now owes a result for this payment: it was settled for the agent and has bought none yet. */
+export async function owes(
+  context: WithdrawnNeeds,
+  shown: ShownPayment | undefined,
+  agent: LiveAgent,
+  address: string,
+): Promise<boolean> {
+  if (!shown) return false;
+  const id = paidCallIdOf(shown.payload);
+  const call = id && (await context.paidCalls.find(id));
+  if (call) return call.product === agent.id && call.transaction !== null && call.output === null;
+  const url = quotedUrl(context, address, agent.address);
+  return (await settledByQuote(context, shown, { id: agent.id, url })) !== undefined;
+}
+
 export type WithdrawnNeeds = FindNeeds & DebtNeeds;

@@ -5,9 +5,10 @@ import { addPayoutWallet } from "../../marketplace/accounts/payout-wallets.ts";
 import { moveAccount } from "../../marketplace/accounts/state.ts";
 import { publishAgent } from "../../marketplace/agents/publish.ts";
 import { moveAgent } from "../../marketplace/agents/state.ts";
+import { listDebts } from "../../marketplace/payments/debts.ts";
 import { paidTest } from "../support/fixtures.ts";
 import type { PaidMarket } from "../support/paid-market.ts";
-import { payQuote, post } from "../support/pay-call.ts";
+import { decodeHeader, encodeHeader, payQuote, post, settleFirst } from "../support/pay-call.ts";
 
 const test = paidTest();
 test.afterEach(({ paid }) => {
@@ -113,16 +114,7 @@ test("a result whose buyer hung up is had after the agent became another one; fo
 test("by the tool server a waiting result is had as well, when the agent became free", async ({ paid }) => {
   const sold = await seller(paid);
   const tool = sold.address.replace("/", "--");
-  const call = async (meta?: object) => {
-    const params = { name: tool, arguments: body, ...(meta && { _meta: meta }) };
-    const answer = await fetch(`${paid.marketplace.url}/api/x402/mcp`, {
-      method: "POST",
-      headers: { "content-type": "application/json", accept: "application/json, text/event-stream" },
-      body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params }),
-    });
-    const said = await answer.text();
-    return JSON.parse(said.startsWith("{") ? said : (/^data: (.*)$/m.exec(said)?.[1] ?? "{}")).result;
-  };
+  const call = (meta?: object) => callPaidTool(paid, tool, meta);
   const quoted = await call();
   const asked = paid.marketplace.model.asked();
   const headers = new Headers();
@@ -136,4 +128,52 @@ test("by the tool server a waiting result is had as well, when the agent became 
   expect(answer).toMatchObject({ _meta: { "x402/payment-response": { success: true } } });
   expect(answer.isError).not.toBe(true);
   expect(paid.marketplace.model.asked()).toBe(asked + 1);
+});
+
+/** Calls the tool as a stranger to every library does. */
+async function callPaidTool({ marketplace }: PaidMarket, name: string, meta?: object) {
+  const params = { name, arguments: body, ...(meta && { _meta: meta }) };
+  const answer = await fetch(`${marketplace.url}/api/x402/mcp`, {
+    method: "POST",
+    headers: { "content-type": "application/json", accept: "application/json, text/event-stream" },
+    body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params }),
+  });
+  const said = await answer.text();
+  return JSON.parse(said.startsWith("{") ? said : (/^data: (.*)$/m.exec(said)?.[1] ?? "{}")).result;
+}
+
+test("a payment that was settled before its agent became free buys its result, one that was not costs nothing", async ({
+  paid,
+}) => {
+  const sold = await seller(paid);
+  const tool = sold.address.replace("/", "--");
+  const settled = await settleFirst(paid, await payQuote(paid, "evm", await post(sold.url, { body })));
+  const quoted = await callPaidTool(paid, tool);
+  const headers = new Headers({ "payment-required": encodeHeader(quoted.structuredContent) });
+  const forTool = await settleFirst(paid, await payQuote(paid, "evm", { status: 402, headers, body: {} }));
+  const unsettled = await payQuote(paid, "evm", await post(sold.url, { body }));
+  await sold.publish({ price_credits: 0 });
+
+  const bought = await post(sold.url, { body, proof: settled });
+  expect(bought).toMatchObject({ status: 200, body: { success: true } });
+  expect(decodeHeader(bought.headers.get("payment-response"))).toMatchObject({ success: true });
+  const called = await callPaidTool(paid, tool, { "x402/payment": forTool });
+  expect(called).toMatchObject({ _meta: { "x402/payment-response": { success: true } } });
+
+  const free = await post(sold.url, { body, proof: unsettled });
+  expect(free).toMatchObject({ status: 200, body: { success: true } });
+  expect(free.headers.get("payment-response")).toBeNull();
+});
+
+test("what a payment bought that gave no result yet is had when the agent became free", async ({ paid }) => {
+  const sold = await seller(paid);
+  const settled = await settleFirst(paid, await payQuote(paid, "evm", await post(sold.url, { body })));
+  paid.marketplace.model.injectFault({ status: 500, times: 10 });
+  expect(await post(sold.url, { body, proof: settled })).toMatchObject({ status: 500, body: { charged: true } });
+  paid.marketplace.model.clearFaults();
+  await sold.publish({ price_credits: 0 });
+  const bought = await post(sold.url, { body, proof: settled });
+  expect(bought).toMatchObject({ status: 200, body: { success: true } });
+  expect(decodeHeader(bought.headers.get("payment-response"))).toMatchObject({ success: true });
+  expect(await listDebts(paid.marketplace.context.db, sold.creator.id, { limit: 10, offset: 0 })).toEqual([]);
 });
