@@ -16,10 +16,15 @@ export class LargeAnswers {
     this.#limits = new SendingLimits("large answers", limits);
   }
 
-  /** Answers with `body` as JSON. Throws ApiError 429 when too much is on its way to the caller's address, 503 when altogether. */
+  /** Counts an answer that is about to be sent. Throws ApiError 429 when too much is on its way to the caller's address, 503 when altogether. */
+  begin(request: Request, response: Response, length: number): void {
+    if (length > smallLength) this.#limits.begin(request, response, length);
+  }
+
+  /** Answers with `body` as JSON. Throws as `begin` does. */
   send(request: Request, response: Response, body: object): void {
     const text = JSON.stringify(body);
-    if (text.length > smallLength) this.#limits.begin(request, response, text.length);
+    this.begin(request, response, text.length);
     response.type("application/json").send(text);
   }
 }

@@ -3,6 +3,7 @@ import { brotliCompress, constants, gzip } from "node:zlib";
 import type { Request, Response } from "express";
 import { encodingOf } from "../content-encoding.ts";
 import { isUnchanged } from "../etag.ts";
+import { LargeAnswers } from "../large-answers.ts";
 import { pageHeaders, publicHeaders, type Widening } from "./policy.ts";
 
 const compressors = {
@@ -19,12 +20,17 @@ interface SentPage {
   readonly isPublic?: boolean;
 }
 
+/** Pages with runs whose outputs are megabytes. */
+const largePages = new LargeAnswers();
+
 /**
  * Ends the answer with a page under the headers that protect it, compressed as the browser takes it, or with 304 where the browser,
- * or a shared cache, has it already.
+ * or a shared cache, has it already. Throws ApiError 429 and 503 as LargeAnswers does.
  */
 export async function sendPage(request: Request, response: Response, page: SentPage): Promise<void> {
   const { html, status, widening, headers, isPublic = false } = page;
+  // What a form has done is told in any case.
+  if (request.method !== "POST") largePages.begin(request, response, html.length);
   const all: Readonly<Record<string, string>> = {
     ...pageHeaders(widening),
     ...(isPublic && publicHeaders),

@@ -3,6 +3,7 @@ import { connect, type Socket } from "node:net";
 import { expect, test } from "vitest";
 import { createApp, listen } from "../../shared/http.ts";
 import { LargeAnswers } from "../../shared/large-answers.ts";
+import { sendPage } from "../../shared/page/send-page.ts";
 
 test("a caller that asks for large answers and reads none is told to wait, and others have theirs", async ({
   onTestFinished,
@@ -12,6 +13,9 @@ test("a caller that asks for large answers and reads none is told to wait, and o
   app.get("/:length", (request, response) =>
     answers.send(request, response, { text: "x".repeat(Number(request.params.length)) }),
   );
+  app.get("/pages/:length", (request, response) =>
+    sendPage(request, response, { html: "x".repeat(Number(request.params.length)), status: 200 }),
+  );
   const service = await listen(app, { host: "127.0.0.1", port: 0 });
   const sockets: Socket[] = [];
   onTestFinished(() => {
@@ -19,14 +23,23 @@ test("a caller that asks for large answers and reads none is told to wait, and o
     return service.stop();
   });
   /** Reads the status, and no more. */
-  const ask = async (caller: string, length: number): Promise<{ status: string | undefined; socket: Socket }> => {
+  const ask = async (
+    caller: string,
+    length: number,
+    under = "",
+  ): Promise<{ status: string | undefined; socket: Socket }> => {
     const socket = connect(service.port, "127.0.0.1");
     sockets.push(socket);
-    socket.write(`GET /${length} HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: ${caller}\r\nConnection: close\r\n\r\n`);
+    socket.write(
+      `GET ${under}/${length} HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: ${caller}\r\nConnection: close\r\n\r\n`,
+    );
     const [head] = await once(socket, "data");
     socket.pause();
     return { socket, status: /^HTTP\/1.1 (\d+)/.exec(String(head))?.[1] };
   };
+  // Pages have limits of their own.
+  const pages = [await ask("192.0.2.9", 20_000_000, "/pages"), await ask("192.0.2.9", 20_000_000, "/pages")];
+  expect(pages.map(({ status }) => status)).toEqual(["200", "429"]);
   const held = [await ask("192.0.2.1", 4_000_000), await ask("192.0.2.1", 4_000_000)];
   expect(held.map(({ status }) => status)).toEqual(["200", "200"]);
   expect((await ask("192.0.2.1", 4_000_000)).status).toBe("429");
