@@ -37,9 +37,16 @@ export class ModelCharge {
 /** The calls of models for a drawing that the platform sells; the platform bears all of their cost. */
 export class PlatformCharge extends ModelCharge {
   #answered = 0;
+  readonly #end: (() => void) | undefined;
 
-  constructor() {
+  /** `end` is called once, when the drawing is over. */
+  constructor(end?: () => void) {
     super(credits(0n));
+    this.#end = end;
+  }
+
+  end(): void {
+    this.#end?.();
   }
 
   override send(): void {

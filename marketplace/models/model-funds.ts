@@ -6,6 +6,7 @@ import type { Credits } from "../credits/amount.ts";
 import type { Events } from "../events.ts";
 import type { AgentId, RunId } from "../ids.ts";
 import { secondsUntilTomorrow } from "../utc-day.ts";
+import { CallsUnderWay } from "./calls-under-way.ts";
 import type { ModelFundsConfig } from "./funds-config.ts";
 import { ModelCharge, PlatformCharge } from "./model-charge.ts";
 import {
@@ -34,6 +35,8 @@ export class ModelFunds {
   readonly #end: (ended: Ended) => Promise<boolean>;
   readonly #budgetOf: (agentId: AgentId) => Promise<ModelBudget | undefined>;
   readonly #needs: Needs;
+  /** Drawings that the platform sells per call. */
+  readonly #unpaid = new CallsUnderWay();
   /** Claims whose end could not be written. */
   readonly #unended = new Map<RunId, Ended>();
   /** Agents whose last claim was refused: their next claim is preceded by a read, which locks and writes nothing. */
@@ -82,7 +85,7 @@ export class ModelFunds {
   ): Promise<ModelCharge | undefined | CannotPay> {
     const { model } = agent;
     if (model?.pausedFor) throw this.#refusal(agent, model.pausedFor);
-    if (agent.isAtPlatformsCost) return this.#chargePlatform(agent, claim.buyer);
+    if (agent.isAtPlatformsCost) return this.#chargePlatform(agent, claim);
     const cost = model?.cost ?? 0n;
     if (cost === 0n) return undefined;
     const stillShort = !claim.covered && this.#refused.has(agent.id) ? await this.#look(agent.id, cost) : undefined;
@@ -103,12 +106,19 @@ export class ModelFunds {
     return new ModelCharge(cost as Credits);
   }
 
-  /** Throws 429 for a buyer who has left too many calls unpaid within the hour. */
-  async #chargePlatform({ id }: ModelUser, buyer: ModelBuyer | undefined): Promise<ModelCharge> {
+  /**
+   * Throws 429 for a buyer who has left too many calls unpaid within the hour, or has so many under way that they might be: as for
+   * agents, eight may be begun for each that may fail. Credits are held before.
+   */
+  async #chargePlatform({ id }: ModelUser, { buyer, payment }: Pick<Claim, "buyer" | "payment">): Promise<ModelCharge> {
     const { db, config } = this.#needs;
-    const isBounded = buyer !== undefined && config.failuresPerHour > 0;
-    if (isBounded && (await failuresOf(db, id, buyer)) >= config.failuresPerHour) throw buyerRefusal("failures");
-    return new PlatformCharge();
+    const { failuresPerHour } = config;
+    if (buyer === undefined || failuresPerHour === 0) return new PlatformCharge();
+    const failed = await failuresOf(db, id, buyer);
+    if (failed >= failuresPerHour) throw buyerRefusal("failures");
+    if (payment) return new PlatformCharge();
+    if (failed + Math.floor(this.#unpaid.of(buyer) / 8) >= failuresPerHour) throw buyerRefusal("crowd");
+    return new PlatformCharge(this.#unpaid.begin(buyer));
   }
 
   /** Whether the buyer has claimed what the agent's model costs for a run that has not begun yet. */
@@ -137,7 +147,8 @@ export class ModelFunds {
 
   /** Ends a claim that no statement of the ledger ends; where the database is away, by `endLeft`. */
   async end(runId: RunId, charge: ModelCharge | undefined): Promise<void> {
-    if (charge) await this.#endOrKeep({ runId, borne: charge.borne });
+    if (charge instanceof PlatformCharge) charge.end();
+    else if (charge) await this.#endOrKeep({ runId, borne: charge.borne });
   }
 
   /**

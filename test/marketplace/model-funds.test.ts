@@ -4,8 +4,10 @@ import { publishAgent } from "../../marketplace/agents/publish.ts";
 import { createKey } from "../../marketplace/api-keys/create.ts";
 import { credits } from "../../marketplace/credits/amount.ts";
 import { grant } from "../../marketplace/credits/ledger.ts";
+import { newId } from "../../marketplace/ids.ts";
 import { setModelBudget } from "../../marketplace/models/budget.ts";
-import { settleModelDays } from "../../marketplace/models/model-claims.ts";
+import { type ModelBuyer, settleModelDays } from "../../marketplace/models/model-claims.ts";
+import type { ModelUser } from "../../marketplace/models/version-model.ts";
 import { inTransaction } from "../../shared/postgres.ts";
 import { startCutProxy } from "../support/cut-proxy.ts";
 import { marketTest } from "../support/fixtures.ts";
@@ -316,6 +318,26 @@ describe("what nobody pays for", () => {
       expect(count(answers, 200) + count(answers, 429)).toBe(80);
       expect(count(answers, 200)).toBeGreaterThan(0);
       expect(500 - (await leftOf(market, seeded))).toBeLessThanOrEqual(16);
+    }));
+
+  test("nor does a burst of drawings that are paid for after they were made cost the platform more", ({ market }) =>
+    bounded(market, { LIMIT_MODEL_FAILURES_PER_HOUR: "2" }, async ([here]) => {
+      const { modelFunds } = here!.context;
+      const { agent } = await creator(market, 0, 10);
+      const drawing = { id: agent.agentId, isAtPlatformsCost: true } as ModelUser;
+      const buyer = { id: "0xbuyer", address: "192.0.2.7" };
+      const begin = (by: ModelBuyer) => modelFunds.charge(drawing, newId("run"), { buyer: by });
+      const begun = await Promise.allSettled(Array.from({ length: 20 }, () => begin(buyer)));
+      const charges = begun.flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));
+      expect(charges).toHaveLength(16);
+      const refusal = { code: "rate_limited", headers: { "retry-after": "3" } };
+      await expect(begin({ id: "0xanother", address: buyer.address })).rejects.toMatchObject(refusal);
+      await begin({ id: "0xanother", address: "192.0.2.8" });
+      await modelFunds.noteUnpaid(newId("run"), drawing, buyer);
+      await modelFunds.end(newId("run"), charges[0]);
+      await expect(begin(buyer)).rejects.toMatchObject(refusal);
+      for (const charge of charges.slice(1, 9)) await modelFunds.end(newId("run"), charge);
+      await begin(buyer);
     }));
 
   test("what is lent to all creators together is bound by the day, to the credit, over all copies", async ({
