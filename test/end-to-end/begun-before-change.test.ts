@@ -8,6 +8,7 @@ import { moveAgent } from "../../marketplace/agents/state.ts";
 import { newBuyer } from "../support/evm-payments.ts";
 import { paidTest } from "../support/fixtures.ts";
 import { operatorVariables } from "../support/ledger-agents.ts";
+import { echoAgent } from "../support/marketplace.ts";
 import { perFile } from "../support/part.ts";
 import { payQuote, post } from "../support/pay-call.ts";
 
@@ -17,6 +18,39 @@ test.afterEach(({ paid }) => paid.toFacilitator.behave(() => "pass"));
 const network = "eip155:84532";
 const refusal = expect.stringContaining("now, which is not what the payment pays");
 const text = { name: "text", type: "text", required: true };
+
+test("a result that is not paid yet is had at its price, and not for money to a wallet that its seller has left", async ({
+  paid,
+}) => {
+  const { context, model } = paid.marketplace;
+  const creator = await createAccount(context.db, { handle: `w-${randomBytes(4).toString("hex")}` });
+  const moveTo = (address: string) =>
+    addPayoutWallet(context.db, { accountId: creator.id, network, address, checked: true });
+  const before = newBuyer().address;
+  await moveTo(before);
+  const publish = (price: number) =>
+    publishAgent(context, creator, "echo", { ...echoAgent, price_credits: price, settings: { prompt: "{{text}}" } });
+  const url = `${paid.marketplace.url}/api/agent/${(await publish(5)).address}`;
+  const body = { text: "made" };
+  const buy = async (fault: "lose-call" | "lose-answer") => {
+    const proof = await payQuote(paid, "evm", await post(url, { body }));
+    paid.toFacilitator.behave((path) => (path === "/settle" ? fault : "pass"));
+    expect((await post(url, { body, proof })).status).toBe(503);
+    paid.toFacilitator.behave(() => "pass");
+    return proof;
+  };
+  const unpaid = await buy("lose-call");
+  const paidBefore = await buy("lose-answer");
+  const asked = model.asked();
+  await publish(500);
+  await moveTo(newBuyer().address);
+  const refused = await post(url, { body, proof: unpaid });
+  expect(refused).toMatchObject({ status: 402, body: { error: expect.stringContaining("is not paid to") } });
+  expect(await post(url, { body, proof: paidBefore })).toMatchObject({ status: 200 });
+  await moveTo(before);
+  expect(await post(url, { body, proof: unpaid })).toMatchObject({ status: 200 });
+  expect(model.asked()).toBe(asked);
+});
 
 test.for(["done first and paid then", "paid first, since it cannot be undone"])(
   "an unsettled payment whose call was begun is held to the present price, wallet and market, when it is %s",

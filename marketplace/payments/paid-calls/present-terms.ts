@@ -1,8 +1,9 @@
 import { ApiError } from "../../../shared/errors.ts";
 import type { PaymentRequirements } from "../../../shared/x402.ts";
+import type { Wallet } from "../../wallet.ts";
 import type { FacilitatorClient } from "../facilitator/client.ts";
 import { type PaymentPayload, paidIn } from "../payment-payload.ts";
-import { isPaying, requirementsFor } from "../quotes/payment-requirements.ts";
+import { isPaying, isSameWallet, requirementsFor } from "../quotes/payment-requirements.ts";
 import type { Presented, Refused } from "./redemption.ts";
 
 /**
@@ -23,6 +24,36 @@ export async function presentTerms(
     reason: "accepted_payment_requirements_mismatch",
     message: `This costs ${requirements.amount} base units to ${requirements.payTo} now, which is not what the payment pays.`,
   };
+}
+
+/**
+ * Refused where the seller is not paid any more to the wallet that a payment pays, which may be lost or another's by now; a result that was
+ * made at its price keeps that. Undefined too where it cannot be told.
+ */
+export function refusalOfFormerWallet(
+  { offer }: Pick<Presented, "offer">,
+  { network, payTo }: PaymentRequirements,
+): Refused | undefined {
+  const wallets = walletsNow(offer);
+  if (
+    !wallets ||
+    wallets.some((wallet) => wallet.network === network && isSameWallet(network, wallet.address, payTo))
+  ) {
+    return undefined;
+  }
+  return {
+    outcome: "refused",
+    reason: "accepted_payment_requirements_mismatch",
+    message: `The seller is not paid to ${payTo} any more.`,
+  };
+}
+
+function walletsNow(offer: Presented["offer"]): readonly Wallet[] | undefined {
+  try {
+    return offer.wallets();
+  } catch {
+    return undefined;
+  }
 }
 
 export function notOffered({ network }: Pick<PaymentPayload, "network">): Refused {

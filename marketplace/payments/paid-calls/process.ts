@@ -15,7 +15,7 @@ import type { QuoteIds } from "../quotes/quote-id.ts";
 import { isByOthers, refusalOfUnquoted } from "./authority.ts";
 import { agentIn, type CarryOutNeeds, carryOut, endReservation, isReserved, reserve } from "./carry-out.ts";
 import type { AbandonedCall, LeasedCall, Progress } from "./paid-call.ts";
-import { presentTerms } from "./present-terms.ts";
+import { presentTerms, refusalOfFormerWallet } from "./present-terms.ts";
 import {
   type Delivered,
   type Failed,
@@ -119,7 +119,9 @@ async function settledBefore(
   work: Work,
   call: LeasedCall,
 ): Promise<Settled | Redemption | undefined> {
-  if (!call.isResumed || stateOf(call) !== "begun") return undefined;
+  if (!call.isResumed) return undefined;
+  if (stateOf(call) === "ran") return refusalOfLeftWallet(context, work, call);
+  if (stateOf(call) !== "begun") return undefined;
   const verdict = await context.facilitator.verify(facilitatorRequest(work.payload, work.requirements));
   if (verdict?.holdId !== undefined) work.holdIds.push(verdict.holdId);
   if (verdict?.isValid) return refusalOfOldTerms(context, work, call);
@@ -129,6 +131,23 @@ async function settledBefore(
   await context.paidCalls.releaseLease(call);
   if (!verdict) return outcomeUnknown;
   return refusedBy(verdict);
+}
+
+/** The result was made at the price it is paid, and is for nobody to have for money that goes to a wallet its seller has left. */
+async function refusalOfLeftWallet(
+  context: ProcessNeeds,
+  { payload, requirements, presented, holdIds }: Work,
+  call: LeasedCall,
+): Promise<Redemption | undefined> {
+  const refusal = presented && refusalOfFormerWallet(presented, requirements);
+  if (!refusal) return undefined;
+  const verdict = await context.facilitator.verify(facilitatorRequest(payload, requirements));
+  if (verdict?.holdId !== undefined) holdIds.push(verdict.holdId);
+  // The settlement comes next, and tells its transaction.
+  if (verdict && isSettled(verdict)) return undefined;
+  await context.paidCalls.releaseLease(call);
+  if (!verdict) return outcomeUnknown;
+  return verdict.isValid ? refusal : refusedBy(verdict);
 }
 
 /** The price or the wallet may have changed since the call was begun. What goes on by itself is bought at a price that does not. */
