@@ -88,8 +88,7 @@ export const imageGenerator: Connector<z.infer<typeof settings>> = {
     const drawn = await models.draw({ caller, holder, prompt, model, size, quality, count, responseFormat, signal });
     const images: string[] = [];
     for (const bytes of drawn) {
-      signal.throwIfAborted();
-      images.push(await keepImage(files, bytes, { ownerId: agent.ownerId, agentId: agent.id, runId }));
+      images.push(await keepImage(files, bytes, { ownerId: agent.ownerId, agentId: agent.id, runId }, signal));
     }
     return { output: { images, ...(await standInOf(models, "images")) } };
   },

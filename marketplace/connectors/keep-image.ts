@@ -1,35 +1,55 @@
 import sharp from "sharp";
 import { ApiError } from "../../shared/errors.ts";
+import { FairSemaphore, NoPermitError } from "../../shared/fair-semaphore.ts";
 import type { Files, NewFile } from "../files/files.ts";
 import type { AccountId } from "../ids.ts";
+import { hasTooManyScans } from "../tracer/image/jpeg/scans.ts";
 import { imageBytesMax, imagePixelsMax } from "../tracer/image/limits.ts";
 import { kindOf } from "../tracer/pool/decode.ts";
 import { misconfigured, notNow } from "./refusal.ts";
-import { ConnectorError } from "./result.ts";
+import { busyText, ConnectorError } from "./result.ts";
 
 /**
  * Decodes a PNG, JPEG or WebP and keeps it written anew: whatever else was in the file, metadata or worse, is gone.
  * Answers its URL; throws ConnectorError for bytes that are no such image or a too large one,
- * RefusalError when it cannot be kept.
+ * RefusalError when it cannot be kept. Pictures are written in turns; ConnectorError where `signal` aborts first.
  */
-export async function keepImage(files: Files, bytes: Buffer, file: Omit<NewFile, "bytes" | "kind">): Promise<string> {
+export async function keepImage(
+  files: Files,
+  bytes: Buffer,
+  file: Omit<NewFile, "bytes" | "kind">,
+  signal: AbortSignal,
+): Promise<string> {
   const kind = kindOf(bytes);
-  if (!kind || bytes.length > imageBytesMax) {
+  if (!kind || bytes.length > imageBytesMax || (kind === "jpeg" && hasTooManyScans(bytes))) {
     throw new ConnectorError("What was drawn is no image, or too large.", { bytes: bytes.length });
   }
+  const holder = { account: file.ownerId, agent: file.agentId ?? file.ownerId };
+  const release = await turns.acquire(holder, signal).catch((error: unknown) => {
+    throw error instanceof NoPermitError ? new ConnectorError(busyText, { reason: error.message }) : error;
+  });
+  const anew = await rewritten(bytes, kind).finally(release);
+  return files.keep({ ...file, bytes: anew, kind: kind === "jpeg" ? "jpg" : kind }).catch(refuse);
+}
+
+/**
+ * A large picture takes seconds, on a thread of the four that everything else of this process has for files, names and compression too:
+ * one of an account at a time, and two in all.
+ */
+const turns = new FairSemaphore({ total: 2, waitMs: 60_000, part: 1 });
+
+async function rewritten(bytes: Buffer, kind: "png" | "jpeg" | "webp"): Promise<Buffer> {
   const image = sharp(bytes, { limitInputPixels: imagePixelsMax, pages: 1, failOn: "truncated" }).autoOrient();
   const written = {
     png: () => image.png(),
     jpeg: () => image.jpeg({ quality: 92 }),
     webp: () => image.webp({ quality: 92 }),
   };
-  let anew: Buffer;
   try {
-    anew = await written[kind]().toBuffer();
+    return await written[kind]().toBuffer();
   } catch {
     throw new ConnectorError("What was drawn is no image, or too large.", { bytes: bytes.length });
   }
-  return files.keep({ ...file, bytes: anew, kind: kind === "jpeg" ? "jpg" : kind }).catch(refuse);
 }
 
 /** Refuses a run of an agent whose creator has no room for files, before anything is drawn. */

@@ -143,10 +143,10 @@ async function readResult(result: ToolResult, call: Call<Settings>, tools: Tools
         .slice(0, imagesMax)
         .map((data) => Buffer.from(data, "base64"));
       if (drawn.length === 0) throw new ConnectorError("The tool behind this agent gave no image.");
-      const { agent, runId } = call;
+      const { agent, runId, signal } = call;
       const images: string[] = [];
       for (const bytes of drawn) {
-        images.push(await keepImage(tools.files, bytes, { ownerId: agent.ownerId, agentId: agent.id, runId }));
+        images.push(await keepImage(tools.files, bytes, { ownerId: agent.ownerId, agentId: agent.id, runId }, signal));
       }
       return { output: { images } };
     }

@@ -1,5 +1,6 @@
 import sharp, { type Sharp } from "sharp";
 import { ApiError } from "../../../shared/errors.ts";
+import { hasTooManyScans } from "../image/jpeg/scans.ts";
 import { imageBytesMax, imagePixelsMax, imageSideMax } from "../image/limits.ts";
 import type { Raster } from "../image/raster.ts";
 
@@ -14,7 +15,9 @@ sharp.unblock({ operation: ["VipsForeignLoadPng", "VipsForeignLoadJpeg", "VipsFo
  */
 export async function decodeImage(bytes: Uint8Array, pixelsMax = imagePixelsMax): Promise<Raster> {
   if (bytes.length > imageBytesMax) throw refused(`is over ${imageBytesMax / 1e6} MB`);
-  if (!kindOf(bytes)) throw refused("is not a PNG, JPEG or WebP");
+  const kind = kindOf(bytes);
+  if (!kind) throw refused("is not a PNG, JPEG or WebP");
+  if (kind === "jpeg" && hasTooManyScans(bytes)) throw refused("is a JPEG of too many scans");
   const { width, height, depth } = await read(bytes, (image) => image.metadata());
   if (width > imageSideMax || height > imageSideMax) throw refused(`is over ${imageSideMax} pixels on a side`);
   if (width * height > pixelsMax) throw refused(`is over ${pixelsMax / 1e6} megapixel${pixelsMax === 1e6 ? "" : "s"}`);

@@ -6,6 +6,7 @@ import { expect } from "vitest";
 import type { MockModels } from "../../../infra/mock-models/server.ts";
 import { createKey } from "../../../marketplace/api-keys/create.ts";
 import { marketTest } from "../../support/fixtures.ts";
+import { jpegOfScans } from "../../support/jpeg-of-scans.ts";
 import { call, run, seedMarket, startMarketplace, type TestMarketplace } from "../../support/marketplace.ts";
 import { perFile } from "../../support/part.ts";
 
@@ -91,9 +92,26 @@ test("what is no image never becomes a file", async ({ market }) => {
   const whole = await sharp({ create: { width: 50, height: 50, channels: 3, background: "red" } })
     .png()
     .toBuffer();
-  for (const bytes of [svg, Buffer.from("GIF89a"), whole.subarray(0, 60), Buffer.alloc(0)]) {
-    await expect(keepImage(market.context.tools.files, bytes, { ownerId: creator.id })).rejects.toThrow("no image");
+  const { signal } = new AbortController();
+  for (const bytes of [svg, Buffer.from("GIF89a"), whole.subarray(0, 60), Buffer.alloc(0), jpegOfScans(101)]) {
+    const kept = keepImage(market.context.tools.files, bytes, { ownerId: creator.id }, signal);
+    await expect(kept).rejects.toThrow("no image");
   }
+});
+
+test("pictures of one creator are written one after another, and not for a run that is over", async ({ market }) => {
+  const { keepImage } = await import("../../../marketplace/connectors/keep-image.ts");
+  const { creator } = await seed(market);
+  const bytes = await sharp({ create: { width: 1_500, height: 1_500, channels: 3, background: "red" } })
+    .png()
+    .toBuffer();
+  const run = new AbortController();
+  const keep = (signal: AbortSignal) => keepImage(market.context.tools.files, bytes, { ownerId: creator.id }, signal);
+  const kept = [keep(run.signal), keep(new AbortController().signal)];
+  const over = keep(run.signal);
+  run.abort();
+  await expect(over).rejects.toThrow("too many calls");
+  expect(await Promise.all(kept)).toEqual([expect.stringMatching(/\.png$/), expect.stringMatching(/\.png$/)]);
 });
 
 test("a file is served so that nothing in it can run, and may be kept for ever", async ({ market }) => {

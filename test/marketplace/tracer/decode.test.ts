@@ -3,6 +3,7 @@ import { expect, test } from "vitest";
 import { decodeImage } from "../../../marketplace/tracer/pool/decode.ts";
 import { scoreTrace } from "../../../marketplace/tracer/pool/render.ts";
 import { trace } from "../../../marketplace/tracer/trace.ts";
+import { jpegOfScans } from "../../support/jpeg-of-scans.ts";
 import { picture } from "./pictures.ts";
 
 test.each([[[255, 0, 0, 128]], [[0, 200, 80, 255]], [[0, 128, 255]]])(
@@ -30,4 +31,26 @@ test.each([
      ${Array.from({ length: 12 }, (_, i) => `<rect x="30" y="${40 + Math.round((i * height) / 14)}" width="${width - 60}" height="12"/>`).join("")}`,
   );
   expect(scoreTrace(page, trace(page)).score).toBeGreaterThan(0.95);
+});
+
+test("a JPEG of more scans than any camera makes is refused before it is decoded, each of which takes all of the picture", async () => {
+  const grey = await decodeImage(jpegOfScans(100));
+  expect([grey.width, grey.height]).toEqual([64, 64]);
+  const refusal = { code: "invalid_value", message: expect.stringContaining("too many scans") };
+  await expect(decodeImage(jpegOfScans(101))).rejects.toMatchObject(refusal);
+  // Those of a picture within it are not its own; nor is what follows its end.
+  const inside = Buffer.from([0xff, 0xe1, 0x01, 0x2e, ...Array.from({ length: 150 }, () => [0xff, 0xda]).flat()]);
+  const image = jpegOfScans(3);
+  const whole = Buffer.concat([image.subarray(0, 2), inside, image.subarray(2), jpegOfScans(101)]);
+  expect((await decodeImage(whole)).width).toBe(64);
+  const noise = {
+    width: 300,
+    height: 200,
+    channels: 3 as const,
+    noise: { type: "gaussian" as const, mean: 128, sigma: 60 },
+  };
+  const progressive = await sharp({ create: { ...noise, background: "red" } })
+    .jpeg({ mozjpeg: true })
+    .toBuffer();
+  expect((await decodeImage(progressive)).width).toBe(300);
 });
