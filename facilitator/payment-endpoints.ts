@@ -1,4 +1,4 @@
-import type { RequestHandler, Response } from "express";
+import type { Request, RequestHandler, Response } from "express";
 import { z } from "zod";
 import { type Answers, jsonAnswer, requestBody } from "../shared/endpoint.ts";
 import { noStore } from "../shared/http.ts";
@@ -10,6 +10,7 @@ import { holdSeconds } from "./holds/store.ts";
 import type { Endpoint } from "./http/endpoint.ts";
 import { errorExamples, refusals } from "./http/error-shape.ts";
 import type { CallCounts } from "./limits/call-counts.ts";
+import { callerOf } from "./limits/clients.ts";
 import { type LimitedVerb, limitCalls } from "./limits/guards.ts";
 import {
   paymentBodyBytesMax,
@@ -62,7 +63,7 @@ function verifyEndpoint(needs: Needs): Endpoint {
       ),
     },
     handler: async (request, response) => {
-      const answer = await verify(needs, request.body);
+      const answer = await verify(needs, request.body, callerIn(needs, request));
       reportExtensions(needs, response, request.body, answer.isValid);
       response.json(answer);
     },
@@ -98,7 +99,7 @@ function settleEndpoint(needs: Needs): Endpoint {
       ),
     },
     handler: async (request, response) => {
-      const settled = await settle(needs, request.body);
+      const settled = await settle(needs, request.body, callerIn(needs, request));
       reportExtensions(needs, response, request.body, settled.response.success);
       await sendSettled(response, settled);
     },
@@ -127,6 +128,8 @@ function releaseEndpoint(needs: Needs): Endpoint {
     },
   };
 }
+
+const callerIn = ({ config }: Needs, { headers }: Request) => callerOf(config.clients, headers.authorization);
 
 function guardsOf({ callCounts, valkey, config }: Needs, verb: LimitedVerb): readonly RequestHandler[] {
   return [noStore, limitCalls(valkey ?? callCounts, config, verb)];

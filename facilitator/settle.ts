@@ -5,6 +5,7 @@ import { listingRequestOf } from "./discovery/listing-requests.ts";
 import type { Events } from "./events.ts";
 import { checkAndHold } from "./holds/check-and-hold.ts";
 import type { HoldStore } from "./holds/store.ts";
+import type { Caller } from "./limits/clients.ts";
 import { coolingDown, type PayerCooldowns } from "./limits/payer-cooldowns.ts";
 import type { PaymentLimits } from "./limits/payment-limits.ts";
 import { parsePaymentRequest, type ReceivedPayment } from "./payment-request.ts";
@@ -34,7 +35,7 @@ import type { SettlementStore } from "./settlements/store.ts";
  * payment is posted, one caller gets `success: true`; a failure never hides an outcome that is merely unknown
  * (`settlement_pending`). Throws ApiError 400 on a malformed body.
  */
-export async function settle(context: SettleNeeds, body: unknown): Promise<Settled> {
+export async function settle(context: SettleNeeds, body: unknown, caller: Caller): Promise<Settled> {
   const startedAt = performance.now();
   const request = parsePaymentRequest(body);
   if (isRefusal(request)) return refused(context, undefined, undefined, request, startedAt);
@@ -53,7 +54,7 @@ export async function settle(context: SettleNeeds, body: unknown): Promise<Settl
   const record = await context.store.lookup(request.network, payment.key);
   if (record && !isClaimable(record)) return tell(context, asked, record);
 
-  requireFeePayer(scheme, payment);
+  requireFeePayer(scheme, payment, caller);
   const held = await checkAndHold(context, scheme, payment);
   if ("record" in held) return tell(context, asked, held.record);
   if (isRefusal(held)) return tellRefusal(context, asked, await refusalOfLate(scheme, payment, held));

@@ -2,6 +2,7 @@ import type { VerifyResponse } from "../shared/x402.ts";
 import type { Events } from "./events.ts";
 import { checkAndHold } from "./holds/check-and-hold.ts";
 import type { HoldStore } from "./holds/store.ts";
+import type { Caller } from "./limits/clients.ts";
 import type { PayerCooldowns } from "./limits/payer-cooldowns.ts";
 import { parsePaymentRequest } from "./payment-request.ts";
 import { isClaimable } from "./payment-states.ts";
@@ -16,7 +17,7 @@ import type { SettlementStore } from "./settlements/store.ts";
  * POST /verify: would this payment settle now? Moves nothing. Throws ApiError 400 on a malformed body, 503 when its
  * network is away or no fee payer can pay; everything else is an answer.
  */
-export async function verify(context: VerifyNeeds, body: unknown): Promise<VerifyResponse> {
+export async function verify(context: VerifyNeeds, body: unknown, caller: Caller): Promise<VerifyResponse> {
   const startedAt = performance.now();
   const request = parsePaymentRequest(body);
   if (isRefusal(request)) return refused(context, undefined, undefined, request, startedAt);
@@ -33,7 +34,7 @@ export async function verify(context: VerifyNeeds, body: unknown): Promise<Verif
     return refused(context, request, payment, known ?? (isRefusal(held) ? held : beingSettled), startedAt);
   }
   try {
-    requireFeePayer(scheme, payment);
+    requireFeePayer(scheme, payment, caller);
   } catch (error) {
     await context.holds.release(held.holdId);
     throw error;

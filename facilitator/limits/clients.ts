@@ -11,6 +11,16 @@ export interface Client {
   readonly callsPerMinute: number;
 }
 
+/** Whoever posts a payment. */
+export interface Caller {
+  /** Without a token, where the operator knows others by theirs. */
+  readonly isStranger: boolean;
+}
+
+export function callerOf(clients: readonly Client[], authorization: string | undefined): Caller {
+  return { isStranger: clients.length > 0 && !clientCalling(clients, authorization) };
+}
+
 /** One entry of FACILITATOR_CLIENTS: `name:sha256-hex-of-token:calls a minute`; undefined when it is none. */
 function readClient(entry: string): Client | undefined {
   const [, name, tokenHash, calls] = /^([\w.-]{1,64}):([0-9a-fA-F]{64}):(\d{1,9})$/.exec(entry) ?? [];

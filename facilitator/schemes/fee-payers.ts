@@ -1,6 +1,7 @@
 import { ApiError } from "../../shared/errors.ts";
 import type { Log } from "../../shared/log.ts";
 import type { Queryable } from "../../shared/postgres.ts";
+import type { Caller } from "../limits/clients.ts";
 import { type BalanceReading, spentToday } from "./fee-budget.ts";
 import type { FeePayerBalance, Payment, Scheme } from "./scheme.ts";
 
@@ -18,14 +19,23 @@ export class NoFeePayerError extends ApiError {
 const reasons = {
   empty: { reason: "the fee payers have no money left for network fees", retryAfter: "30" },
   "keys away": { reason: "the fee payers cannot sign", retryAfter: "5" },
+  "kept for clients": {
+    reason: "what is left of the day's network fees is kept for the resource servers that the operator knows",
+    retryAfter: "600",
+  },
   "fees too high": { reason: "network fees are higher than the fee payers may pay", retryAfter: "15" },
 } as const;
 
-/** Throws NoFeePayerError when the network's fees are too high or no fee payer that may pay for `payment` has money and a key that signs. */
-export function requireFeePayer(scheme: Scheme, payment: Payment): void {
+/**
+ * Throws NoFeePayerError when the network's fees are too high or no fee payer that may pay for `payment` has money and a key that signs;
+ * for a stranger also where its money is kept for others.
+ */
+export function requireFeePayer(scheme: Scheme, payment: Payment, { isStranger }: Pick<Caller, "isStranger">): void {
   if (scheme.feesTooHigh()) throw new NoFeePayerError(scheme.network, "fees too high");
   const balances = scheme.balances(payment);
-  if (balances.some(({ empty, signs }) => !empty && signs)) return;
+  const able = balances.filter(({ empty, signs }) => !empty && signs);
+  if (able.some(({ keptForClients }) => !(isStranger && keptForClients))) return;
+  if (able.length > 0) throw new NoFeePayerError(scheme.network, "kept for clients");
   throw new NoFeePayerError(scheme.network, balances.every(({ empty }) => empty) ? "empty" : "keys away");
 }
 
@@ -53,12 +63,14 @@ export class FeePayerFunds {
     const { unit, decimals, balanceLow, balanceEmpty, dailyBudget } = this.#settings;
     const balance = this.#balance;
     const isOverBudget = dailyBudget > 0n && this.#spentToday >= dailyBudget;
+    const keptForClients = dailyBudget > 0n && this.#spentToday >= dailyBudget / 2n;
     return {
       feePayer: this.#feePayer,
       balance,
       unit,
       decimals,
       low: balance !== undefined && balance < balanceLow,
+      keptForClients,
       empty: this.#refusedFee !== undefined || (balance !== undefined && (balance < balanceEmpty || isOverBudget)),
     };
   }

@@ -304,6 +304,8 @@ export interface FeePayerBalance {
   readonly low: boolean;
   /** Below the line under which nothing is settled any more. */
   readonly empty: boolean;
+  /** So much of the day's budget is spent that what is left is kept for the resource servers that the operator knows. */
+  readonly keptForClients: boolean;
   /** Whether its key can be asked, as far as is known. */
   readonly signs: boolean;
   /** Whether this copy looks after it. */

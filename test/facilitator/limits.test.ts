@@ -295,6 +295,49 @@ test("a payer whose settlements keep failing at our cost is let cool down before
   }
 });
 
+test("the second half of a fee payer's budget of the day is kept for the resource servers that the operator knows, if there are any", async ({
+  setting,
+}) => {
+  const tester = createTestClient({ mode: "anvil", transport: http(setting.chain.rpcUrl) }).extend(walletActions);
+  const address = setting.signer as `0x${string}`;
+  const budget = 10n ** 19n;
+  const tokenHash = createHash("sha256").update("shop-token").digest("hex");
+  const budgeted = { ...setting.variables, EIP155_84532_DAILY_BUDGET_WEI: String(budget) };
+  const clients = { ...budgeted, FACILITATOR_CLIENTS: `shop:${tokenHash}:0` };
+  await tester.setBalance({ address, value: 20n * budget });
+  await (await startFacilitator(clients)).stop();
+  await tester.setBalance({ address, value: 20n * budget - (6n * budget) / 10n });
+  const post = async (url: string, body: object, headers: object) => {
+    const answer = await fetch(`${url}/settle`, {
+      method: "POST",
+      headers: { "content-type": "application/json", ...headers },
+      body: JSON.stringify(body),
+    });
+    return { status: answer.status, retryAfter: answer.headers.get("retry-after"), body: await answer.json() };
+  };
+  const daemon = await startFacilitator(clients);
+  try {
+    const body = await paymentBody(await setting.fundedBuyer(), setting.terms);
+    expect(await post(daemon.url, body, {})).toMatchObject({
+      status: 503,
+      retryAfter: "600",
+      body: { success: false },
+    });
+    expect(await daemon.verify(body)).toMatchObject({ status: 503, body: { isValid: false } });
+    const known = { authorization: "Bearer shop-token" };
+    expect(await post(daemon.url, body, known)).toMatchObject({ status: 200, body: { success: true } });
+  } finally {
+    await daemon.stop();
+  }
+  const open = await startFacilitator(budgeted);
+  try {
+    const body = await paymentBody(await setting.fundedBuyer(), setting.terms);
+    expect(await open.settle(body)).toMatchObject({ status: 200, body: { success: true } });
+  } finally {
+    await open.stop();
+  }
+});
+
 test("a fee payer that has spent its day's budget settles nothing more", async ({ setting }) => {
   const tester = createTestClient({ mode: "anvil", transport: http(setting.chain.rpcUrl) }).extend(walletActions);
   const address = setting.signer as `0x${string}`;

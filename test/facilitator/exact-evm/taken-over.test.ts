@@ -35,6 +35,7 @@ async function contextOn(variables: Record<string, string>): Promise<Context> {
   return context;
 }
 
+const known = { isStranger: false };
 const pay = async (setting: EvmSetting) => paymentBody(await setting.fundedBuyer(), setting.terms);
 const schemeOf = ({ schemes }: Context, { terms }: EvmSetting) => schemes.openOn(terms.network) as Scheme;
 const payToHas = async ({ chain, terms }: EvmSetting) =>
@@ -78,7 +79,7 @@ test("a payment that was signed anew while the reconciler asked about what was s
   const isPending = (method: string, params: readonly unknown[]) =>
     method === "eth_getTransactionCount" && params[1] === "pending";
   proxy.behave((method, params) => (isPending(method, params) ? "hold" : "pass"));
-  const settling = settle(context, body);
+  const settling = settle(context, body, known);
   await expect.poll(() => proxy.held()).toBe(1);
   const first = await takenOver(context);
   const verdict = await schemeOf(context, setting).find(first);
@@ -98,7 +99,7 @@ test("a payment that the node refuses late, when the reconciler may have sent it
   const body = await pay(setting);
   const had = await payToHas(setting);
   proxy.behave((method) => (method === "eth_sendRawTransaction" ? "refuse-late" : "pass"));
-  const settling = settle(context, body);
+  const settling = settle(context, body, known);
   await expect.poll(() => proxy.held()).toBe(1);
   const row = await takenOver(context);
   proxy.behave(() => "pass");
@@ -114,7 +115,7 @@ test("a payment that the node refuses, and nobody else has, can be settled again
 }) => {
   const body = await pay(setting);
   proxy.behave((method) => (method === "eth_sendRawTransaction" ? "refuse-late" : "pass"));
-  const settling = settle(context, body);
+  const settling = settle(context, body, known);
   await expect.poll(() => proxy.held()).toBe(1);
   proxy.behave(() => "pass");
   expect((await settling).response).toMatchObject({
@@ -122,7 +123,7 @@ test("a payment that the node refuses, and nobody else has, can be settled again
     errorReason: "invalid_exact_evm_transaction_failed",
     transaction: "",
   });
-  expect((await settle(context, body)).response).toMatchObject({ success: true });
+  expect((await settle(context, body, known)).response).toMatchObject({ success: true });
 });
 
 test("a payment of ours that landed by what was signed first is ours, where what was signed anew reverted", async ({
@@ -137,7 +138,7 @@ test("a payment of ours that landed by what was signed first is ours, where what
     isFirst = false;
     return "underpriced";
   });
-  const { response } = await settle(context, body);
+  const { response } = await settle(context, body, known);
   expect(isFirst).toBe(false);
   expect(response).toMatchObject({ success: true });
   expect(response).not.toHaveProperty("landedByAnother");
@@ -160,7 +161,7 @@ test("a payment whose check took longer than a settlement may is not sent any mo
     const body = await pay(setting);
     const had = await payToHas(setting);
     proxy.behave(() => "hold");
-    const settling = settle(context, body).catch((error) => error);
+    const settling = settle(context, body, known).catch((error) => error);
     await expect.poll(() => proxy.held()).toBeGreaterThan(0);
     await elapse(5_500, "longer than a settlement may take");
     proxy.behave(() => "pass");
@@ -169,7 +170,7 @@ test("a payment whose check took longer than a settlement may is not sent any mo
     const claims = "select from payments where payer = $1";
     const { from } = body.paymentPayload.payload.authorization;
     expect((await context.db.query(claims, [from])).rowCount).toBe(0);
-    expect((await settle(context, body)).response).toMatchObject({ success: true });
+    expect((await settle(context, body, known)).response).toMatchObject({ success: true });
   } finally {
     await context.stop();
   }
@@ -209,7 +210,7 @@ test("a balance shows a settlement only where it was read at a block that has it
   context,
 }) => {
   const body = await pay(setting);
-  const { transaction } = (await settle(context, body)).response;
+  const { transaction } = (await settle(context, body, known)).response;
   const scheme = schemeOf(context, setting);
   const payment = scheme.decode(parsePaymentRequest(body) as ReceivedPayment) as Payment;
   const shows = async (transactions: readonly string[]) => (await scheme.readBalance(payment, transactions)).shows;

@@ -37,6 +37,7 @@ describe("the scheme starts", () => {
         decimals: 8,
         low: false,
         empty: false,
+        keptForClients: false,
         signs: true,
         leased: true,
       },
