@@ -62,7 +62,7 @@ import { agentExamples } from "./0090-agent-examples.ts";
 import { refusedCalls } from "./0091-refused-calls.ts";
 import { payloadDigests } from "./0092-payload-digests.ts";
 import { modelClaimOrder } from "./0093-model-claim-order.ts";
-import { toolNames } from "./0094-tool-names.ts";
+import { toolNames } from "./0099-tool-names.ts";
 
 /**
  * Every step of the marketplace's schema, in the order in which it was shipped, which databases have run. Numbers are names: a new

@@ -1,7 +1,7 @@
 import type { Migration } from "../../shared/migrate.ts";
 
 export const toolNames: Migration = {
-  name: "0094-tool-names",
+  name: "0099-tool-names",
   sql: `
     -- Every tool name that a published agent ever had stays its own: buyers' programs call it, and pay for it.
     create table tool_names (
