@@ -20,7 +20,7 @@ import type { Config } from "./config.ts";
 import { Reservations } from "./connectors/reservations.ts";
 import { createTools } from "./connectors/tools.ts";
 import type { Context } from "./context.ts";
-import { readBalances } from "./credits/balance.ts";
+import { readAndFold } from "./credits/balance.ts";
 import { createEvents, type Events } from "./events.ts";
 import type { BuiltInTool } from "./mcp/built-in-tool.ts";
 import { builtInTools } from "./mcp/built-in-tools.ts";
@@ -84,7 +84,7 @@ export async function createContext(config: Config, overrides: Overrides = {}): 
     metrics,
     durability: new DurabilityWatch(config.durability, { db, log }),
     status: new ServiceStatus({ db, facilitator, jobRecord }),
-    lookups: composeLookups(db, valkey),
+    lookups: composeLookups(db, valkey, backgroundWork),
   };
   const ownTools = builtInTools(parts);
   return {
@@ -160,7 +160,11 @@ function composeLeases(
   return { leases: new Leases({ db, leaseMs, events }), reservations: new Reservations({ db, leaseMs, events }) };
 }
 
-function composeLookups(db: Database, valkey: ValkeyCounts | undefined): Context["lookups"] {
+function composeLookups(
+  db: Database,
+  valkey: ValkeyCounts | undefined,
+  backgroundWork: BackgroundWork,
+): Context["lookups"] {
   const batches = { sizeMax: 200, windowMs: 0 };
   const admitted = batched((digests: readonly string[]) => admitCalls(db, digests), batches);
   return {
@@ -172,6 +176,6 @@ function composeLookups(db: Database, valkey: ValkeyCounts | undefined): Context
       : admitted,
     // While many paid calls are under way, several share a statement; their payments are verified meanwhile.
     agent: batched((addresses) => findAgents(db, addresses), { ...batches, spacingMs: 10 }),
-    balance: batched((accountIds) => readBalances(db, accountIds), batches),
+    balance: batched(readAndFold(db, backgroundWork), batches),
   };
 }

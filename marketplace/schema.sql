@@ -908,6 +908,18 @@ create table sign_in_verifications (
   constraint sign_in_verifications_pkey PRIMARY KEY (id)
 );
 
+create table statement_marks (
+  account_id text not null,
+  through timestamp with time zone not null,
+  kind text not null,
+  postings bigint not null,
+  spendable bigint not null,
+  earned bigint not null,
+  constraint statement_marks_pkey PRIMARY KEY (account_id, through, kind),
+  constraint statement_marks_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id),
+  constraint statement_marks_postings_check CHECK ((postings > 0))
+);
+
 create table suspension_letters (
   account_id text not null,
   subject text not null,

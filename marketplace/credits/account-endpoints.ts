@@ -17,7 +17,7 @@ import { readStanding } from "./standing.ts";
 import { statementQuery } from "./statement.ts";
 import { exampleStatement, statementCsv, tooManyForOneFile } from "./statement-csv.ts";
 import { statementFilters } from "./statement-rows.ts";
-import { readAccountStatement } from "./statement-totals.ts";
+import { readAccountStatement, tooManyToLookThrough } from "./statement-totals.ts";
 import { moveEarnings } from "./transfer.ts";
 
 interface Needs {
@@ -82,6 +82,7 @@ function statementEndpoint({ db }: Needs): Endpoint {
         closing: { credits: 940, earned_credits: 120 },
         totals: [{ kind: "hold", postings: 1, credits: -5, earned_credits: 0 }],
       }),
+      ...refusals({ 422: { error: tooManyToLookThrough, field: "from" } }),
     },
     handler: async (request, response) => {
       const asked = readQuery(statementQuery, request.query);

@@ -1,4 +1,5 @@
 import type { Queryable } from "../../shared/postgres.ts";
+import type { BackgroundWork } from "../background-work.ts";
 import type { AccountId } from "../ids.ts";
 import { type Credits, credits } from "./amount.ts";
 
@@ -32,6 +33,24 @@ export async function readBalances(db: Queryable, accountIds: readonly AccountId
     if (!balance) throw new Error(`${id} has no balance`);
     return balance;
   });
+}
+
+/** Reads balances, and has earnings folded where that saves time: once a minute and account, since a line moves by the minute. */
+export function readAndFold(db: Queryable, backgroundWork: Pick<BackgroundWork, "detach">) {
+  const folded = new Set<AccountId>();
+  let minute = 0;
+  return async (accountIds: readonly AccountId[]): Promise<Balance[]> => {
+    const balances = await readBalances(db, accountIds);
+    const now = Math.floor(Date.now() / 60_000);
+    if (now !== minute) folded.clear();
+    minute = now;
+    for (const [at, id] of accountIds.entries()) {
+      if (!balances[at]?.worthFolding || folded.has(id)) continue;
+      folded.add(id);
+      backgroundWork.detach(foldEarnings(db, id));
+    }
+    return balances;
+  };
 }
 
 /**

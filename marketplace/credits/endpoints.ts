@@ -2,7 +2,6 @@ import { z } from "zod";
 import { toSafeNumber } from "../../shared/amounts.ts";
 import { jsonAnswer, requestBody } from "../../shared/endpoint.ts";
 import type { Database } from "../../shared/postgres.ts";
-import type { BackgroundWork } from "../background-work.ts";
 import { smallBody } from "../http/body-limits.ts";
 import { callerOf } from "../http/callers.ts";
 import type { Endpoint } from "../http/endpoint.ts";
@@ -11,22 +10,22 @@ import { refusals } from "../http/refusals.ts";
 import { parse } from "../parse.ts";
 import { readQuery } from "../query.ts";
 import { credits } from "./amount.ts";
-import { type BalanceLookup, foldEarnings } from "./balance.ts";
+import type { BalanceLookup } from "./balance.ts";
 import { balanceShape, statementShape, transferShape } from "./shapes.ts";
-import { readStatement, statementQuery } from "./statement.ts";
+import { statementQuery } from "./statement.ts";
+import { listPostings, tooManyToLookThrough } from "./statement-totals.ts";
 import { moveEarnings } from "./transfer.ts";
 
 interface Needs {
   readonly db: Database;
   readonly lookups: BalanceLookup;
-  readonly backgroundWork: BackgroundWork;
 }
 
 export function creditsEndpoints(needs: Needs): Endpoint[] {
   return [balanceEndpoint(needs), ledgerEndpoint(needs), transferEndpoint(needs)];
 }
 
-function balanceEndpoint({ db, lookups, backgroundWork }: Needs): Endpoint {
+function balanceEndpoint({ lookups }: Needs): Endpoint {
   return {
     method: "get",
     path: "/api/v1/balance",
@@ -55,7 +54,6 @@ function balanceEndpoint({ db, lookups, backgroundWork }: Needs): Endpoint {
     handler: async (_request, response) => {
       const { accountId, handle, key } = callerOf(response);
       const balance = await lookups.balance(accountId);
-      if (balance.worthFolding) backgroundWork.detach(foldEarnings(db, accountId));
       response.json({
         credits: toSafeNumber(balance.credits),
         held_credits: toSafeNumber(balance.held),
@@ -96,7 +94,8 @@ function ledgerEndpoint({ db }: Needs): Endpoint {
     summary: "The account's postings, newest first: every movement of its credits.",
     description:
       "A posting moves a whole number of credits from one ledger account to another. A run that succeeds has two, a hold and a " +
-      "capture; one that fails has a hold and a release. Ask for the next page with `cursor`.",
+      "capture; one that fails has a hold and a release. Ask for the next page with `cursor`. Those of an agent or a key are looked " +
+      "for among 100,000 postings at most, which `from` and `to` choose.",
     access: "apiKey",
     query: statementQuery,
     answers: {
@@ -104,9 +103,10 @@ function ledgerEndpoint({ db }: Needs): Endpoint {
         postings: [examplePosting],
         cursor: null,
       }),
+      ...refusals({ 422: { error: tooManyToLookThrough, field: "from" } }),
     },
     handler: async (request, response) => {
-      response.json(await readStatement(db, callerOf(response).accountId, readQuery(statementQuery, request.query)));
+      response.json(await listPostings(db, callerOf(response).accountId, readQuery(statementQuery, request.query)));
     },
   };
 }

@@ -148,6 +148,26 @@ const promises: Readonly<Record<string, string>> = {
     having t.total <> coalesce(sum(case when p.to_purse = t.purse then p.amount else -p.amount end), 0)
     order by t.purse`,
 
+  "the newest mark of a statement is the sum of the postings before it": `
+    select account_id, kind, m.spendable, m.earned, added.spendable as posted, added.earned as posted_as_earned
+    from (
+      select m.* from statement_marks m join (select account_id, max(through) as through from statement_marks group by account_id) newest
+        using (account_id, through)
+    ) m full join (
+      select account_id, kind, coalesce(sum(leg.amount) filter (where name = 'spendable'), 0) as spendable,
+        coalesce(sum(leg.amount) filter (where name = 'earned'), 0) as earned
+      from (
+        select account_id, max(through) as through, name, name || ':' || account_id as purse
+        from statement_marks cross join (values ('spendable'), ('earned')) names (name) group by account_id, name
+      ) marked join (
+        select kind, created_at, to_purse as purse, amount from postings
+        union all select kind, created_at, from_purse, -amount from postings
+      ) leg using (purse)
+      where leg.created_at < through group by account_id, kind
+    ) added using (account_id, kind)
+    where (m.spendable, m.earned) is distinct from (added.spendable, added.earned)
+    order by account_id, kind`,
+
   "what a capped key has spent today is the price of its runs that run or succeeded": `
     select d.key_id, d.day, d.spent, sum(coalesce(r.price_credits, 0)) as price
     from key_days d

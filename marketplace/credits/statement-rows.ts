@@ -63,23 +63,32 @@ const dayMs = 86_400_000;
 export const inPeriod =
   "created_at >= coalesce($2::timestamptz, '-infinity') and created_at < coalesce($3::timestamptz, 'infinity')";
 
-/** SQL of the other filters, over `postings`. The run of another account is asked for nothing but its agent. */
-export const selected = `
-  ($4::text[] is null or kind = any($4))
-  and ($5::text is null or (
-    select a.id from agents a
-    where (lower(a.handle), lower(a.slug)) = (lower(split_part($5, '/', 1)), lower(split_part($5, '/', 2)))
-  ) = coalesce(
-    (select r.agent_id from runs r where r.id = run_id), ${agentOfModels("postings")}))
-  and ($6::text is null or (run_id = $6 and kind in ('hold', 'release')))
-  and ($7::text is null or (kind in ('hold', 'release') and exists (
-    select from runs r where r.id = run_id and r.account_id = $1 and r.key_id = $7)))`;
+/**
+ * SQL of the other filters, over `postings`; one that is not given leaves no condition for the planner. The run of another account is
+ * asked for nothing but its agent.
+ */
+export function selected({ kind, agent, run_id, key_id }: StatementFilter): string {
+  return [
+    kind ? "kind = any($4)" : "$4::text[] is null",
+    agent ? ofAgent : "$5::text is null",
+    run_id ? "run_id = $6 and kind in ('hold', 'release')" : "$6::text is null",
+    key_id ? ofKey : "$7::text is null",
+  ].join(" and ");
+}
 
 /** SQL: the agent for whose models a posting sets credits aside. */
 export function agentOfModels(posting: string): string {
   return `substr(case when ${posting}.from_purse like 'models:%' then ${posting}.from_purse
     when ${posting}.to_purse like 'models:%' then ${posting}.to_purse end, 8)`;
 }
+
+const ofAgent = `(
+    select a.id from agents a
+    where (lower(a.handle), lower(a.slug)) = (lower(split_part($5, '/', 1)), lower(split_part($5, '/', 2)))
+  ) = coalesce((select r.agent_id from runs r where r.id = run_id), ${agentOfModels("postings")})`;
+
+const ofKey = `kind in ('hold', 'release') and exists (
+    select from runs r where r.id = run_id and r.account_id = $1 and r.key_id = $7)`;
 
 /** A posting as the statement's query reads it. */
 export interface StatementRow extends Place {

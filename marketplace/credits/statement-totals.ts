@@ -1,17 +1,21 @@
 import { toSafeNumber } from "../../shared/amounts.ts";
+import { ApiError } from "../../shared/errors.ts";
 import { type Database, inTransaction, type Queryable } from "../../shared/postgres.ts";
 import { admitOrRefuse } from "../admit-or-refuse.ts";
 import type { AccountId } from "../ids.ts";
-import { readBalances } from "./balance.ts";
 import { effectOf, readStatement, type Statement } from "./statement.ts";
+import { effects, setMarks, totalsBefore } from "./statement-marks.ts";
 import { filterValues, inPeriod, type kinds, type StatementFilter, selected } from "./statement-rows.ts";
+import { inReadingTurn } from "./statement-turns.ts";
 
 const readsPerMinute = 30;
+/** Postings that are looked through for those of an agent or a key, which no index finds. */
+const lookedThroughMax = 100_000;
+export const tooManyToLookThrough = `"from" and "to" must name days with at most ${lookedThroughMax.toLocaleString("en")} postings to look through.`;
 
 /**
  * A page of the statement, the balances before and after the period, and the sums of the postings that the filter selects, all
- * of one moment. Without a filter but the days, opening and totals are the closing balance to the credit. 429 past the limit,
- * since each call adds up every posting since `from`.
+ * of one moment. Without a filter but the days, opening and totals are the closing balance to the credit. 429 past the limit.
  */
 export async function readAccountStatement(
   db: Database,
@@ -19,14 +23,51 @@ export async function readAccountStatement(
   asked: Parameters<typeof readStatement>[2],
 ): Promise<AccountStatement> {
   await admitOrRefuse(db, `statement:${accountId}`, readsPerMinute);
-  return inTransaction(db, async (tx) => {
-    await tx.query("set transaction isolation level repeatable read, read only");
-    const statement = await readStatement(tx, accountId, asked);
-    const [period, totals] = [await readPeriod(tx, accountId, asked), await readTotals(tx, accountId, asked)];
-    const balances = await balancesAfter(tx, accountId, statement, asked);
-    const postings = statement.postings.map((entry, at) => ({ ...entry, balance: balances?.[at] ?? null }));
-    return { postings, cursor: statement.cursor, ...period, totals };
+  return inReadingTurn(accountId, async () => {
+    await setMarks(db, accountId);
+    return inTransaction(db, async (tx) => {
+      await tx.query("set transaction isolation level repeatable read, read only");
+      const [before, through] = await readPeriod(tx, accountId, asked);
+      requireFew(asked, before, through);
+      const statement = await readStatement(tx, accountId, asked);
+      const totals = await readTotals(tx, accountId, asked, { before, through });
+      const balances = await balancesAfter(tx, accountId, statement, asked);
+      const postings = statement.postings.map((entry, at) => ({ ...entry, balance: balances?.[at] ?? null }));
+      const { cursor } = statement;
+      return { postings, cursor, opening: standing(before), closing: standing(through), totals };
+    });
   });
+}
+
+/**
+ * A page of the statement alone. Where its filters have much looked through, as readAccountStatement: in a turn, and for an agent or
+ * a key as rarely.
+ */
+export async function listPostings(
+  db: Database,
+  accountId: AccountId,
+  asked: Parameters<typeof readStatement>[2],
+): Promise<Statement> {
+  const { kind, agent, key_id } = asked;
+  if (!kind && !agent && !key_id) return readStatement(db, accountId, asked);
+  if (agent || key_id) await admitOrRefuse(db, `statement:${accountId}`, readsPerMinute);
+  return inReadingTurn(accountId, async () => {
+    await requireLookedThrough(db, accountId, asked);
+    return readStatement(db, accountId, asked);
+  });
+}
+
+/** Sets the account's marks; throws ApiError 422 where too many postings would have to be looked through. Within a reading turn. */
+export async function requireLookedThrough(db: Database, accountId: AccountId, filter: StatementFilter): Promise<void> {
+  await setMarks(db, accountId);
+  if (filter.agent || filter.key_id) requireFew(filter, ...(await readPeriod(db, accountId, filter)));
+}
+
+function requireFew({ agent, key_id, run_id }: StatementFilter, before: readonly Sum[], through: readonly Sum[]): void {
+  if (run_id || !(agent || key_id)) return;
+  const count = (sums: readonly Sum[]) => sums.reduce((sum, { postings }) => sum + postings, 0n);
+  if (count(through) - count(before) <= BigInt(lookedThroughMax)) return;
+  throw new ApiError("invalid_value", tooManyToLookThrough, { body: { field: "from" } });
 }
 
 export interface AccountStatement {
@@ -48,58 +89,70 @@ interface Total extends Standing {
   readonly postings: number;
 }
 
-/** SQL: what every posting of the account does to its spendable and its earned credits; `where` narrows each branch. */
-const effects = (where: string) =>
-  [
-    ["from_purse", "spendable", "-amount", "0", 1],
-    ["to_purse", "spendable", "amount", "0", 1],
-    ["to_purse", "earned", "0", "amount", 1],
-    // A transfer, which the second branch counts.
-    ["from_purse", "earned", "0", "-amount", 0],
-  ]
-    .map(
-      ([end, name, spendable, earned, counted]) => `
-        select kind, ${spendable} as spendable, ${earned} as earned, ${counted} as counted, created_at, id from postings
-        where ${end} = '${name}:' || $1 and ${end} like '${name}:%' and ${where}`,
-    )
-    .join(" union all ");
-
-async function readTotals(tx: Queryable, accountId: AccountId, filter: StatementFilter): Promise<Total[]> {
-  const { rows } = await tx.query(
-    `select kind, sum(counted) as postings, sum(spendable) as spendable, sum(earned) as earned
-     from (${effects(`${inPeriod} and ${selected}`)}) e group by kind order by kind`,
-    filterValues(accountId, filter),
-  );
-  return rows.map(({ kind, postings, spendable, earned }) => ({
-    kind,
-    postings: Number(postings),
-    credits: toSafeNumber(spendable),
-    earned_credits: toSafeNumber(earned),
-  }));
+/** What all postings of one kind come to. */
+interface Sum {
+  readonly kind: Total["kind"];
+  readonly postings: bigint;
+  readonly spendable: bigint;
+  readonly earned: bigint;
 }
 
-/** Counted back from what the account has now, whatever the filter selects. */
-async function readPeriod(tx: Queryable, accountId: AccountId, { from, to }: StatementFilter) {
-  const [now] = await readBalances(tx, [accountId]);
+/** What the account's postings come to before the period, and through its end. */
+async function readPeriod(
+  db: Queryable,
+  accountId: AccountId,
+  { from, to }: StatementFilter,
+): Promise<[before: readonly Sum[], through: readonly Sum[]]> {
   const [, begin, end] = filterValues(accountId, { from, to });
-  const { rows } = await tx.query(
-    `select coalesce(sum(spendable), 0) as spendable, coalesce(sum(earned), 0) as earned,
-       coalesce(sum(spendable) filter (where created_at >= $3::timestamptz), 0) as spendable_after,
-       coalesce(sum(earned) filter (where created_at >= $3::timestamptz), 0) as earned_after
-     from (${effects("created_at >= coalesce($2::timestamptz, '-infinity')")}) e`,
-    [accountId, begin, end ?? "infinity"],
+  const sumsBefore = async (moment: unknown) =>
+    (await db.query<Sum>(totalsBefore("$2::timestamptz"), [accountId, moment])).rows;
+  return [begin === null ? [] : await sumsBefore(begin), await sumsBefore(end ?? "infinity")];
+}
+
+/** Those of an agent, a key or a run are added up one by one. */
+async function readTotals(
+  tx: Queryable,
+  accountId: AccountId,
+  filter: StatementFilter,
+  { before, through }: { readonly before: readonly Sum[]; readonly through: readonly Sum[] },
+): Promise<Total[]> {
+  const { kind, agent, run_id, key_id } = filter;
+  if (!agent && !run_id && !key_id) {
+    return through
+      .filter((sum) => !kind || kind.includes(sum.kind))
+      .map((sum) => less(sum, before))
+      .filter(({ postings }) => postings > 0n)
+      .map(asTotal)
+      .toSorted((a, b) => (a.kind < b.kind ? -1 : 1));
+  }
+  const { rows } = await tx.query<Sum>(
+    `select kind, sum(postings)::bigint as postings, sum(spendable)::bigint as spendable, sum(earned)::bigint as earned
+     from (${effects(`${inPeriod} and ${selected(filter)}`)}) e group by kind order by kind`,
+    filterValues(accountId, filter),
   );
-  const since = rows[0];
-  const { credits, earned } = now!;
+  return rows.map(asTotal);
+}
+
+function less(sum: Sum, before: readonly Sum[]): Sum {
+  const one = before.find(({ kind }) => kind === sum.kind) ?? { postings: 0n, spendable: 0n, earned: 0n };
   return {
-    opening: standing(credits - since.spendable, earned - since.earned),
-    closing: standing(credits - since.spendable_after, earned - since.earned_after),
+    kind: sum.kind,
+    postings: sum.postings - one.postings,
+    spendable: sum.spendable - one.spendable,
+    earned: sum.earned - one.earned,
   };
 }
 
-const standing = (credits: bigint, earned: bigint): Standing => ({
-  credits: toSafeNumber(credits),
+const asTotal = ({ kind, postings, spendable, earned }: Sum): Total => ({
+  kind,
+  postings: Number(postings),
+  credits: toSafeNumber(spendable),
   earned_credits: toSafeNumber(earned),
+});
+
+const standing = (sums: readonly Sum[]): Standing => ({
+  credits: toSafeNumber(sums.reduce((sum, { spendable }) => sum + spendable, 0n)),
+  earned_credits: toSafeNumber(sums.reduce((sum, { earned }) => sum + earned, 0n)),
 });
 
 /** The spendable credits after each posting of the page; undefined where postings between them are left out. */
@@ -112,10 +165,11 @@ async function balancesAfter(
   const [first] = postings;
   if (kind || agent || run_id || key_id || !first) return undefined;
   const { rows } = await tx.query(
-    `select spendable - coalesce((
-       select sum(e.spendable) from (${effects("created_at >= (select created_at from postings where id = $2)")}) e
-       where (e.created_at, -e.id) > (select created_at, -id from postings where id = $2)), 0) as balance
-     from balances where account_id = $1`,
+    `select sum(spendable)::bigint as balance from (
+       select spendable from (${totalsBefore(firstAt)}) before
+       union all
+       select spendable from (${effects(`created_at = ${firstAt} and id >= $2`)}) at_once
+     ) through`,
     [accountId, BigInt(first.id.slice(4))],
   );
   let balance = toSafeNumber(rows[0].balance);
@@ -125,3 +179,6 @@ async function balancesAfter(
     return after;
   });
 }
+
+/** SQL: when the posting `$2` was made, which a Date has not to the microsecond. */
+const firstAt = "(select created_at from postings where id = $2)";

@@ -12,6 +12,7 @@ import {
   selected,
   statementFilters,
 } from "./statement-rows.ts";
+import { stretches } from "./statement-stretches.ts";
 
 export const statementQuery = z.object({ ...pageQuery(/^\d{1,18}$/), ...statementFilters });
 
@@ -39,16 +40,18 @@ export async function statementRows(
   filter: StatementFilter,
   { limit, cursor }: { readonly limit: number; readonly cursor?: Place | undefined },
 ): Promise<StatementRow[]> {
+  const given = (["kind", "agent", "run_id", "key_id"] as const).filter((name) => filter[name]);
+  const inStretches = given.length === 1 && given[0] === "kind";
   const { rows } = await db.query<StatementRow>({
-    name: "read statement",
-    text: `
+    name: `read statement ${given.join(" ")}`,
+    text: `${inStretches ? stretches : ""}
       select p.id::text as id, p."createdMicros", p.kind, p.amount, p.created_at as "createdAt", p.run_id as "runId",
         p.note, ${nameOf("p.from_purse")} as "from", ${nameOf("p.to_purse")} as "to", k.id as "keyId", k.name as "keyName",
         (select a.handle || '/' || a.slug from agents a
          where a.id = coalesce(r.agent_id, ${agentOfModels("p")})) as agent,
         paid.network, paid.transaction_id as transaction
       from (
-        ${ends.map(([end, ledgerAccount]) => `(${branch(end, ledgerAccount)})`).join(" union all ")} order by created_at desc, id limit $10
+        ${ends.map((end) => branch(end, selected(filter), inStretches)).join(" union all ")} order by created_at desc, id limit $10
       ) p
       left join runs r on r.id = p.run_id
       left join api_keys k on k.id = r.key_id and r.account_id = $1
@@ -87,14 +90,18 @@ const ends = [
   ["to_purse", "earned"],
 ] as const;
 
-function branch(end: "from_purse" | "to_purse", ledgerAccount: "spendable" | "earned"): string {
-  return `
+/** The postings of one end; in each stretch by itself where there are any, so that an index finds them. */
+function branch([end, ledgerAccount]: (typeof ends)[number], filters: string, inStretches: boolean): string {
+  const found = (within: string) => `
     select id, kind, amount, from_purse, to_purse, run_id, reference, note, created_at, ${microsOf("created_at")} as "createdMicros"
     from postings
     where ${end} = '${ledgerAccount}:' || $1 and ${end} like '${ledgerAccount}:%'
       and ${followsPlace(8, { idType: "bigint" })}
-      and ${inPeriod} and ${selected}
+      and ${inPeriod} and ${filters} and ${within}
     order by created_at desc, id limit $10`;
+  if (!inStretches) return `(${found("true")})`;
+  const each = found("created_at >= stretches.since and created_at < stretches.through");
+  return `(select found.* from stretches cross join lateral (${each}) found order by created_at desc, id limit $10)`;
 }
 
 function nameOf(ledgerAccount: string): string {

@@ -62,6 +62,7 @@ import { agentExamples } from "./0090-agent-examples.ts";
 import { refusedCalls } from "./0091-refused-calls.ts";
 import { payloadDigests } from "./0092-payload-digests.ts";
 import { modelClaimOrder } from "./0093-model-claim-order.ts";
+import { statementMarks } from "./0094-statement-marks.ts";
 import { toolNames } from "./0099-tool-names.ts";
 
 /**
@@ -132,5 +133,6 @@ export const migrations: readonly Migration[] = [
   refusedCalls,
   payloadDigests,
   modelClaimOrder,
+  statementMarks,
   toolNames,
 ];

@@ -62,6 +62,11 @@ test.for([
     "a folded total is the sum",
   ],
   [
+    "a wrong mark",
+    "insert into statement_marks select account_id, now(), 'hold', 1, -5, 0 from balances where spendable = 80",
+    "the newest mark of a statement is the sum",
+  ],
+  [
     "credits set aside that nobody took",
     "insert into model_days (agent_id, day, account_id, taken) select id, current_date, account_id, 5 from agents",
     "what is set aside for an agent's models",

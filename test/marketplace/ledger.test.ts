@@ -312,6 +312,20 @@ test("earnings read the same before and after they are folded, and folding twice
   expect(await earned()).toBe(12n);
 });
 
+test("a thousand earnings are folded by whatever looks up the balance", async ({ context }) => {
+  const { creator } = await seedMarket(context, { balance: 100 });
+  await context.db.query(
+    `insert into postings (kind, from_purse, to_purse, amount, run_id, created_at)
+     select 'capture', 'held:run_' || $2 || n, $1, 2, 'run_' || $2 || n, now() - interval '2 hours' from generate_series(1, 1000) n`,
+    [`earned:${creator.id}`, creator.id],
+  );
+  const balance = await context.lookups.balance(creator.id);
+  await context.backgroundWork.idle();
+  const { rows } = await context.db.query("select total from purse_totals where purse = $1", [`earned:${creator.id}`]);
+  expect(rows).toEqual([{ total: 2_000n }]);
+  expect(await context.lookups.balance(creator.id)).toEqual({ ...balance, worthFolding: false });
+});
+
 test("the platform's part is rounded down, and the parts are the price", () => {
   fc.assert(
     fc.property(fc.bigInt({ min: 1n, max: 1_000_000n }), fc.integer({ min: 0, max: 9_999 }), (price, basisPoints) => {

@@ -2,6 +2,7 @@ import { describe } from "vitest";
 import { publishAgent } from "../../../marketplace/agents/publish.ts";
 import { moveAgent } from "../../../marketplace/agents/state.ts";
 import { createKey } from "../../../marketplace/api-keys/create.ts";
+import type { AccountId } from "../../../marketplace/ids.ts";
 import { sdkOn } from "../../infra/local-hedera/sdk.ts";
 import { withAccount } from "../../support/browser.ts";
 import type { ExampleCalls } from "../../support/example-calls.ts";
@@ -69,12 +70,18 @@ describe("a buyer's operations answer as documented:", () => {
     await calls.expect("setAlerts", 409);
     await calls.expect("setAlerts", 200, { body: { balance_below: null, cap_percent: null } });
     const { handle, browser } = await withAccount(paid.marketplace);
-    await paid.marketplace.context.db.query(
-      `insert into postings (kind, from_purse, to_purse, amount)
-       select 'grant', 'platform:issued', 'spendable:' || id, 1 from accounts, generate_series(0, 20000) where handle = $1`,
+    const { db } = paid.marketplace.context;
+    const { rows } = await db.query<{ id: AccountId }>(
+      `with posted as (
+         insert into postings (kind, from_purse, to_purse, amount)
+         select 'grant', 'platform:issued', 'spendable:' || id, 1 from accounts, generate_series(0, 100000) where handle = $1
+       ) select id from accounts where handle = $1`,
       [handle],
     );
+    const { token: key } = await createKey(db, { accountId: rows[0]!.id, name: "busy", rateLimitPerMinute: 10 });
     await calls.expect("downloadStatement", 422, { as: { cookie: browser.cookie } });
+    await calls.expect("readAccountStatement", 422, { as: { cookie: browser.cookie }, query: "?key_id=any" });
+    await calls.expect("listPostings", 422, { as: { key }, query: "?key_id=any" });
     for (const id of ["transferCredits", "transferAccountCredits"]) {
       await calls.expect(id, 422, { but: { credits: 1_000_000 } });
       await calls.expect(id, 200, { but: { credits: 1 } });
