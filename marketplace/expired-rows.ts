@@ -23,7 +23,8 @@ const signInTables = [
  * - reservations of ended runs;
  * - counts of failed runs and of calls of an hour ago, and daily counts;
  * - reports of agents, `resolvedReportsKeptDays` after they were resolved, or `reportsKept` after they came;
- * - failed requests, and calls that keys were refused.
+ * - failed requests, and calls that keys were refused;
+ * - words that no agent has any more, as earlier versions left them.
  */
 export async function deleteExpiredRows(db: Queryable): Promise<void> {
   for (const table of [...signInTables, "oauth_requests", "oauth_clients", "oauth_secrets"]) {
@@ -52,4 +53,20 @@ export async function deleteExpiredRows(db: Queryable): Promise<void> {
   await db.query(`delete from model_failures where since < now() - interval '${failuresWithin}'`);
   await db.query(`delete from model_days where closed and day < current_date - ${dayCountsKeptDays}`);
   await db.query("delete from rate_limits where second < extract(epoch from now()) - 3600");
+  await deleteLeftWords(db);
 }
+
+/** Waits for no publication that counts one of them again. */
+async function deleteLeftWords(db: Queryable): Promise<void> {
+  await db.query(
+    `with gone as (
+       delete from listing_words where (connector, word) in (
+         select connector, word from listing_words where agents = 0 limit ${wordsPerPass} for update skip locked
+       ) returning connector, word
+     )
+     delete from listing_typos using gone cross join lateral typo_shapes(gone.word) of_word (shape)
+     where gone.connector = '*' and listing_typos.shape = of_word.shape and listing_typos.word = gone.word`,
+  );
+}
+
+const wordsPerPass = 20_000;

@@ -63,6 +63,7 @@ import { refusedCalls } from "./0091-refused-calls.ts";
 import { payloadDigests } from "./0092-payload-digests.ts";
 import { modelClaimOrder } from "./0093-model-claim-order.ts";
 import { statementMarks } from "./0094-statement-marks.ts";
+import { wordsLetGo } from "./0095-words-let-go.ts";
 import { toolNames } from "./0099-tool-names.ts";
 
 /**
@@ -134,5 +135,6 @@ export const migrations: readonly Migration[] = [
   payloadDigests,
   modelClaimOrder,
   statementMarks,
+  wordsLetGo,
   toolNames,
 ];

@@ -2,6 +2,8 @@ import { expect } from "vitest";
 import { createAccount } from "../../marketplace/accounts/create.ts";
 import { publishAgent } from "../../marketplace/agents/publish.ts";
 import { moveAgent } from "../../marketplace/agents/state.ts";
+import { deleteExpiredRows } from "../../marketplace/expired-rows.ts";
+import type { Queryable } from "../../shared/postgres.ts";
 import { marketTest } from "../support/fixtures.ts";
 import { call, echoAgent, type Market, type TestMarketplace } from "../support/marketplace.ts";
 
@@ -113,7 +115,7 @@ test("the words are counted as agents come, change their words and go, also at o
     }),
   );
   const { rows: counted } = await context.db.query(
-    "select connector, word, agents, names from listing_words where agents > 0 order by word, connector",
+    "select connector, word, agents, names from listing_words order by word, connector",
   );
   const { rows: there } = await context.db.query(
     `select place as connector, lexeme as word, count(*) as agents,
@@ -130,4 +132,40 @@ test("the words are counted as agents come, change their words and go, also at o
      order by lexeme collate "C", agent_id`,
   );
   expect(names).toEqual(named);
+  await expectShapesOfWords(context.db);
 });
+
+test("words that no agent has any more are not kept, however often an agent is published with others", async ({
+  market,
+}) => {
+  const { db } = market.context;
+  const owner = await createAccount(db, { handle: "turncoat" });
+  const rows = async () => {
+    const { rows } = await db.query(
+      "select (select count(*) from listing_words) as words, (select count(*) from listing_typos) as typos",
+    );
+    return rows[0];
+  };
+  const publish = (words: string) =>
+    publishAgent(market.context, owner, "mask", { ...echoAgent, name: "Mask", description: words });
+  const wordsOf = (turn: string) => [..."abcdefghij"].map((letter) => `mask${turn}word${letter}`);
+  await publish(wordsOf("a").join(" "));
+  const before = await rows();
+  for (const turn of ["b", "c", "d"]) await publish(wordsOf(turn).join(" "));
+  expect(await rows()).toEqual(before);
+  await expectShapesOfWords(db);
+
+  await db.query("insert into listing_words values ('*', 'bygone', 0, 0), ('llm', 'bygone', 0, 0)");
+  await deleteExpiredRows(db);
+  expect(await rows()).toEqual(before);
+  await expectShapesOfWords(db);
+});
+
+/** Exactly the shapes of the words that there are. */
+async function expectShapesOfWords(db: Queryable): Promise<void> {
+  const { rows: kept } = await db.query("select shape, word from listing_typos order by word, shape");
+  const { rows: wanted } = await db.query(
+    `select shape collate "C" as shape, word from listing_words, lateral typo_shapes(word) shape where connector = '*' order by word, 1`,
+  );
+  expect(kept).toEqual(wanted);
+}
