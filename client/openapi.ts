@@ -12,7 +12,7 @@ export interface paths {
         readonly put?: never;
         /**
          * Run one agent and pay with credits. Waits for the result; allow 180 seconds.
-         * @description Holds the agent's price, runs it, and charges when it worked. Read `success` besides the status: an agent that failed is a 200 with `success` false, and costs nothing. A caller that gives up does not end the run; its result is then found with listRuns.
+         * @description Holds the agent's price, runs it, and charges when it worked. Read `success` besides the status: an agent that failed is a 200 with `success` false, and costs nothing. A caller that gives up does not end the run; its result is then found with listRuns. What a request with an `Idempotency-Key` gave is a 410 once it is no longer kept, as getRun says.
          */
         readonly post: operations["runAgent"];
         readonly delete?: never;
@@ -50,7 +50,7 @@ export interface paths {
         };
         /**
          * One of the account's runs and what it answered, for instance after a timeout.
-         * @description Runs are kept for 30 days. Another account's run is a 404, like one that never was.
+         * @description Runs are kept for 30 days. Another account's run is a 404, like one that never was. The outputs of an account with a great many are kept for 24 hours at least: a run that succeeded and has no `output` gave one that is no longer kept.
          */
         readonly get: operations["getRun"];
         readonly put?: never;

@@ -54,6 +54,7 @@ export function readConfig(environment: Record<string, string | undefined>): Con
     platformFeeBasisPoints: env.integer("PLATFORM_FEE_BASIS_POINTS", 0, { max: 9_999 }),
     platformWallets: readWallets(env, "PLATFORM_WALLETS"),
     runLeaseMs: env.integer("RUN_LEASE_MS", 60_000, { min: 1_000, max: 600_000 }),
+    outputBytesPerAccount: env.integer("RUN_OUTPUT_BYTES_PER_ACCOUNT", 4_000_000_000, { min: 1 }),
     model: {
       baseUrl: env.url("LLM_BASE_URL"),
       apiKey: optionalSecret(env, "LLM_API_KEY"),
@@ -131,6 +132,8 @@ export interface Config extends StoreConfig {
   readonly platformWallets: ReadonlyArray<{ readonly network: string; readonly address: string }>;
   /** How long a run outlives the copy of the service that died running it. */
   readonly runLeaseMs: number;
+  /** What the outputs of an account's runs may take together for longer than a day. */
+  readonly outputBytesPerAccount: number;
   /** The OpenAI-compatible endpoint of language models. */
   readonly model: { readonly baseUrl: string; readonly apiKey: Secret | undefined };
   /** Where images are drawn, posts are read and files are kept. */

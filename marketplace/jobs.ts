@@ -11,6 +11,7 @@ import { deleteExpiredRows } from "./expired-rows.ts";
 import { settleModelDays } from "./models/model-claims.ts";
 import { deleteDeliveredResults, deleteUnpaidResults } from "./payments/paid-calls/delete-results.ts";
 import { creditAbandonedPurchases } from "./payments/purchase.ts";
+import { letOutputsGo } from "./runs/kept-outputs.ts";
 import { closeOverdueSideEffects, deleteOldRuns, recoverLostRuns } from "./runs/recover.ts";
 
 /** Everything that runs in the background. Every copy of the service runs all of it, and the copies share the work. */
@@ -26,6 +27,7 @@ function jobsOf(context: Context): readonly MarketplaceJob[] {
     { name: "close overdue effects", everyMs: leaseEveryMs, run: () => closeOverdueSideEffects(context) },
     { name: "record chain fees", everyMs: 3_000, run: () => recordFees(db, tools.hedera) },
     { name: "delete old runs", everyMs: leaseEveryMs, run: () => deleteOldRuns(context) },
+    { name: "let old outputs go", everyMs: minuteMs, run: () => letOutputsGo(context) },
     { name: "delete delivered results", everyMs: minuteMs, run: () => deleteDeliveredResults(db) },
     { name: "delete unpaid results", everyMs: minuteMs, run: () => deleteUnpaidResults(db) },
     { name: "credit abandoned purchases", everyMs: 5_000, run: creditAbandonedPurchases(context) },

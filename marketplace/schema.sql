@@ -348,6 +348,12 @@ create table files (
   constraint files_name_check CHECK ((name ~ '^[0-9a-f]{64}\.(png|jpg|webp|svg|pdf)$'::text))
 );
 
+create table full_accounts (
+  account_id text not null,
+  constraint full_accounts_pkey PRIMARY KEY (account_id),
+  constraint full_accounts_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id)
+);
+
 create table handles (
   handle text not null,
   account_id text not null,
@@ -591,6 +597,16 @@ create table operators (
   constraint operators_pkey PRIMARY KEY (account_id),
   constraint operators_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id),
   constraint operators_attempts_check CHECK ((attempts >= 0))
+);
+
+create table output_days (
+  account_id text not null,
+  day date not null,
+  bytes bigint not null,
+  let_go_until timestamp with time zone,
+  constraint output_days_pkey PRIMARY KEY (account_id, day),
+  constraint output_days_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id),
+  constraint output_days_bytes_check CHECK ((bytes >= 0))
 );
 
 create table paid_calls (
@@ -1055,6 +1071,8 @@ CREATE INDEX operator_acts_newest ON public.operator_acts USING btree (at DESC, 
 CREATE INDEX operator_acts_of_operator ON public.operator_acts USING btree (operator_id, at DESC, id DESC);
 
 CREATE INDEX operator_confirmations_of_account ON public.operator_confirmations USING btree (account_id);
+
+CREATE INDEX output_days_by_age ON public.output_days USING btree (day);
 
 CREATE INDEX paid_calls_begun ON public.paid_calls USING brin (created_at) WITH (pages_per_range='32', autosummarize='on');
 

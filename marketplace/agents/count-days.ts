@@ -1,4 +1,5 @@
 import type { Queryable, Transaction } from "../../shared/postgres.ts";
+import { historyDays } from "../history-days.ts";
 
 /** Creators read as many as 90 days, beside the 90 before. */
 const daysKept = 181;
@@ -6,7 +7,7 @@ const rowsPerPass = 5_000;
 
 /** Adds the runs that ended in the slice to the days of their accounts and agents. To be called once for each slice. */
 export async function countDays(tx: Transaction, { from, until }: Slice): Promise<void> {
-  for (const text of [ofAccounts, ofAgents, ofWallets]) await tx.query(text, [from, until]);
+  for (const text of [ofAccounts, ofOutputs, ofAgents, ofWallets]) await tx.query(text, [from, until]);
 }
 
 /** From a moment on, and before another; as texts, so that no microsecond is lost. */
@@ -36,6 +37,7 @@ export async function forgetDays(db: Queryable): Promise<void> {
   for (const [table, key, days] of [
     ["account_days", "account_id, day, agent_id, key_id", daysKept],
     ["agent_days", "agent_id, day, payer", daysKept],
+    ["output_days", "account_id, day", historyDays + 1],
     ["unsettled_results", "network, payment_key", 30],
   ] as const) {
     await db.query(
@@ -57,6 +59,14 @@ const ofAccounts = `
   from runs where account_id is not null and state <> 'running' and ${inSlice("finished_at")}
   group by 1, 2, 3, 4 order by 1, 2, 3, 4
   on conflict (account_id, day, agent_id, key_id) ${merged("ms = days.ms + excluded.ms")}`;
+
+/** As they are stored: none is read for it. */
+const ofOutputs = `
+  insert into output_days as days (account_id, day, bytes)
+  select account_id, (created_at at time zone 'utc')::date, sum(pg_column_size(output))
+  from runs where account_id is not null and output is not null and state <> 'running' and ${inSlice("finished_at")}
+  group by 1, 2 order by 1, 2
+  on conflict (account_id, day) do update set bytes = days.bytes + excluded.bytes`;
 
 const ofAgents = `
   insert into agent_days as days (agent_id, day, payer, runs, failed, credits, units)

@@ -17,12 +17,12 @@ export async function hold(db: Queryable, run: NewRun): Promise<Hold> {
       text: `
         with paid as (
           update balances set spendable = spendable - $1::bigint
-          where account_id = $2 and spendable >= $1 and $1 > 0
+          where account_id = $2 and spendable >= $1 and $1 > 0 and ${hasRoom}
           returning spendable
         ), buyer as (
           select spendable from paid
           union all
-          select spendable from balances where account_id = $2 and $1 = 0
+          select spendable from balances where account_id = $2 and $1 = 0 and ${hasRoom}
         ), counted as (
           insert into key_days (key_id, day, spent, cap)
           select $4, (now() at time zone 'utc')::date, $1, ${capToday} from paid
@@ -60,6 +60,9 @@ export async function hold(db: Queryable, run: NewRun): Promise<Hold> {
     throw error;
   }
 }
+
+/** SQL of hold: the outputs of the account's runs leave room for more (runs/kept-outputs.ts). */
+const hasRoom = "not exists (select from full_accounts where account_id = $2)";
 
 /**
  * SQL of hold: the key's room for today, under its day's cap and the rest of its month's after the days before. Only a key
@@ -230,7 +233,7 @@ interface KeyWithCaps {
 
 export type Hold =
   | { readonly outcome: "held"; readonly creditsRemaining: Credits }
-  /** The balance is too small; the key has spent its day's or month's part; a request of this name has begun a run before. */
+  /** The balance is too small, or the account runs nothing more for now; the key has spent its day's or month's part; a request of this name has begun a run before. */
   | { readonly outcome: "insufficient" | "over_cap" | "repeated" };
 
 export interface Captured {

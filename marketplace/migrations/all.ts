@@ -64,6 +64,7 @@ import { payloadDigests } from "./0092-payload-digests.ts";
 import { modelClaimOrder } from "./0093-model-claim-order.ts";
 import { statementMarks } from "./0094-statement-marks.ts";
 import { wordsLetGo } from "./0095-words-let-go.ts";
+import { outputDays } from "./0096-output-days.ts";
 import { toolNames } from "./0099-tool-names.ts";
 
 /**
@@ -136,5 +137,6 @@ export const migrations: readonly Migration[] = [
   modelClaimOrder,
   statementMarks,
   wordsLetGo,
+  outputDays,
   toolNames,
 ];

@@ -23,6 +23,7 @@ export const ownRunPageShape = covering<OwnRunPage>()(
 const input = z
   .record(z.string(), z.union([z.string(), z.number(), z.boolean()]))
   .describe("Keyed by the agent's fields, as they were when it ran.");
+const output = anyObject.nullable().describe("Null of a run that succeeded when it is no longer kept.");
 const hiddenImages = z.array(z.string()).describe("Of its images, those that their creator has taken down.");
 
 export const shareShape = covering<Share>()(
@@ -43,7 +44,7 @@ export const runReportShape = covering<RunReport>()(
       agent_version: z.int(),
       agent_is_live: z.boolean(),
       input: input.nullable().describe("Null when it was too long to be kept."),
-      output: anyObject.nullable(),
+      output,
       hidden_images: hiddenImages,
       receipt,
       postings: z
@@ -81,7 +82,7 @@ export const sharedRunShape = covering<SharedRun>()(
       success: z.boolean(),
       credits_used: wholeCredits,
       input: input.optional(),
-      output: anyObject.nullable(),
+      output,
       hidden_images: hiddenImages,
       receipt,
       error: z.string().optional(),

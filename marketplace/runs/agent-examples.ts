@@ -7,6 +7,7 @@ import type { AccountId, AgentId, RunId } from "../ids.ts";
 import type { Values } from "../input.ts";
 import { runId } from "./history.ts";
 import { askedInput, type Kept } from "./kept-input.ts";
+import { outputLetGoText } from "./kept-outputs.ts";
 import { hiddenImages, noSuchRun } from "./own-run.ts";
 
 export const examplesMax = 6;
@@ -36,7 +37,7 @@ export async function showExample(db: Database, accountId: AccountId, id: string
       input: object | null;
       output: object | null;
       receipt: object | null;
-      characters: number;
+      characters: number | null;
     }>(
       `select r.agent_id as "agentId", a.account_id = r.account_id as "isOwn", r.state, r.input, r.receipt,
          case when length(r.output::text) <= ${outputCharactersMax} then r.output end as output, length(r.output::text) as characters
@@ -48,6 +49,7 @@ export async function showExample(db: Database, accountId: AccountId, id: string
     if (!run) throw noSuchRun();
     if (!run.isOwn) throw new ApiError("conflict", "Examples are runs of agents of your own.");
     if (run.state !== "succeeded") throw new ApiError("conflict", "A run can be an example once it has succeeded.");
+    if (run.characters === null) throw new ApiError("conflict", outputLetGoText);
     if (run.characters > outputCharactersMax) {
       throw new ApiError("conflict", `What it gave has over ${outputCharactersMax} characters: too many for a page.`);
     }
@@ -89,7 +91,7 @@ export async function isExample(db: Queryable, accountId: AccountId, id: string)
   const { rows } = await db.query<{ shown: boolean }>(
     `select exists (select from agent_examples e where e.agent_id = r.agent_id and e.run_id = r.id) as shown
      from runs r join agents a on a.id = r.agent_id and a.account_id = r.account_id
-     where r.id = $1 and r.account_id = $2 and r.state = 'succeeded' and r.input is not null`,
+     where r.id = $1 and r.account_id = $2 and r.state = 'succeeded' and r.input is not null and r.output is not null`,
     [id, accountId],
   );
   return rows[0]?.shown;

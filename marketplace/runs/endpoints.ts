@@ -16,6 +16,7 @@ import { maxTimeoutSeconds } from "../time-limits.ts";
 import type { Buyer } from "./asked-run.ts";
 import { listRuns, readRun, runsQuery } from "./history.ts";
 import { idempotencyHeaders, readIdempotencyKey, replayedHeader } from "./idempotency-key.ts";
+import { outputLetGoText, outputsKeptHours } from "./kept-outputs.ts";
 import { type RunNeeds, runAgent } from "./run.ts";
 import { runAnswers } from "./run-answers.ts";
 import { sendAnswer } from "./send-answer.ts";
@@ -43,7 +44,7 @@ function runEndpoint(needs: RunNeeds): Endpoint {
     description:
       "Holds the agent's price, runs it, and charges when it worked. Read `success` besides the status: an agent that " +
       "failed is a 200 with `success` false, and costs nothing. A caller that gives up does not end the run; its result " +
-      "is then found with listRuns.",
+      "is then found with listRuns. What a request with an `Idempotency-Key` gave is a 410 once it is no longer kept, as getRun says.",
     access: "apiKey",
     ...runOnCredits,
     handler: (request, response) => answerRun(needs, callerOf(response), request, response),
@@ -91,6 +92,7 @@ const runOnCredits: Pick<Endpoint, "body" | "headers" | "answers"> = {
     ...refusals({
       404: "There is no such agent.",
       409: "This Idempotency-Key was used for another request.",
+      410: outputLetGoText,
       422: { error: '"text" must have at most 20000 characters.', field: "text" },
     }),
   },
@@ -130,7 +132,9 @@ function oneRunEndpoint({ db }: { readonly db: Database }): Endpoint {
     id: "getRun",
     tag: "Runs",
     summary: "One of the account's runs and what it answered, for instance after a timeout.",
-    description: `Runs are kept for ${historyDays} days. Another account's run is a 404, like one that never was.`,
+    description:
+      `Runs are kept for ${historyDays} days. Another account's run is a 404, like one that never was. The outputs of an account with a great many ` +
+      `are kept for ${outputsKeptHours} hours at least: a run that succeeded and has no \`output\` gave one that is no longer kept.`,
     access: "apiKey",
     pathParameters: { run_id: runId.describe("As a run's answer names it.") },
     answers: {

@@ -7,6 +7,7 @@ import type { Queryable } from "../../shared/postgres.ts";
 import type { Output } from "../connectors/result.ts";
 import type { AccountId, RunId } from "../ids.ts";
 import type { AskedRun, RunResult } from "./asked-run.ts";
+import { outputLetGoText } from "./kept-outputs.ts";
 
 /** A request that can be told from others by its caller's name for it and a digest of what it asks. */
 export interface IdempotentRequest {
@@ -29,7 +30,7 @@ export function idempotentRequest({
 /**
  * The result of the run that the account started with an equal request before, as it was answered then; waits for it
  * while it runs, on whatever copy of the service. Undefined when there is none: refused requests leave no trace. 409
- * when the name was used for another request.
+ * when the name was used for another request, 410 when what it gave is no longer kept.
  */
 export async function findReplay(
   { db }: { readonly db: Queryable },
@@ -92,7 +93,8 @@ async function readRecorded(
 
 function resultOf(run: RecordedRun): RunResult {
   const credits_remaining = toSafeNumber(run.creditsRemaining ?? 0n);
-  if (run.state === "succeeded" && run.output) {
+  if (run.state === "succeeded") {
+    if (!run.output) throw new ApiError("gone", outputLetGoText);
     const credits_used = toSafeNumber(run.priceCredits);
     const { output, receipt } = run;
     return { success: true, run_id: run.id, output, credits_used, credits_remaining, receipt };

@@ -27,6 +27,7 @@ import {
   nameOf,
 } from "./idempotent-request.ts";
 import { keptInput } from "./kept-input.ts";
+import { requireRoomForOutputs } from "./kept-outputs.ts";
 import type { Leases } from "./leases.ts";
 import { answerOf, type PrecheckNeeds, precheck } from "./precheck.ts";
 import { type PreparedRun, prepareRun } from "./prepare.ts";
@@ -35,7 +36,7 @@ import type { Runnable } from "./runnable.ts";
 /**
  * Runs an agent for a buyer and charges credits: hold, connector, then capture or release. The buyer leaving does
  * not stop it. 404, 400, 422, 503 as `prepareRun` says, 402 when the price is above what the buyer allows or the
- * balance or the key's day are too small, 429 and 503 as `ModelFunds.charge` says, and 400, 409, 422, 503 as `precheck`
+ * balance or the key's day are too small, 429 as `requireRoomForOutputs` says, 429 and 503 as `ModelFunds.charge` says, and 400, 409, 422, 503 as `precheck`
  * says; none of them costs anything. An agent that fails is an answer too:
  * `success: false`, nothing charged. A request with an idempotency key runs once, however often and wherever it is
  * repeated; 409 when the key was used for another request.
@@ -94,6 +95,7 @@ async function startRun(
   const repeated = request && (await replayOfStarting(context, buyer, prepared, request));
   if (repeated) return repeated;
   if (started instanceof ApiError) throw started;
+  await requireRoomForOutputs(context.db, buyer.accountId);
   if (started === "over_cap") throw await unpayable(context, buyer, prepared.runnable, "key", capsOf(buyer));
   throw await unpayable(context, buyer, prepared.runnable, "balance", "Not enough credits.");
 }

@@ -14,6 +14,7 @@ import { inputRefusals, missingInput } from "../payments/refused-input.ts";
 import { failedAnswer, paymentRequestHeaders, quoteAnswer, settlementHeaders } from "../payments/shapes.ts";
 import type { Buyer } from "../runs/asked-run.ts";
 import { idempotencyHeaders, readIdempotencyKey, replayedHeader } from "../runs/idempotency-key.ts";
+import { outputLetGoText } from "../runs/kept-outputs.ts";
 import { notEnoughCredits } from "../runs/shapes.ts";
 import { freeTryEndpoint, queueEndpoint } from "./free-endpoint.ts";
 import { type PaidSvgNeeds, paySvg, svgOffer } from "./paid.ts";
@@ -232,7 +233,10 @@ function drawn(headers: Answer["headers"]): Answer {
 const creditAnswers: Answers = {
   200: drawn(replayedHeader),
   ...notEnoughCredits,
-  ...refusals({ 409: "This Idempotency-Key was used for another request." }),
+  ...refusals({
+    409: "This Idempotency-Key was used for another request.",
+    410: outputLetGoText,
+  }),
 };
 const imageAnswers: Answers = {
   ...creditAnswers,

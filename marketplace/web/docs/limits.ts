@@ -5,11 +5,12 @@ import { historyDays } from "../../history-days.ts";
 import { imageBody, runBody } from "../../http/body-limits.ts";
 import { usualCallsPerMinute } from "../../http/calls-per-minute.ts";
 import { rowsMax, rowsUsual } from "../../query.ts";
+import { outputsKeptHours } from "../../runs/kept-outputs.ts";
 import { drawingWaitSeconds, maxTimeoutSeconds } from "../../time-limits.ts";
 import { tableOf } from "./generated.ts";
 
 /** The limits that a caller can meet, from the constants and settings that hold them. */
-export function limitTable(anonymous: AnonymousLimitsConfig): string {
+export function limitTable(anonymous: AnonymousLimitsConfig, outputBytes: number): string {
   return tableOf(
     ["Limit", "Value"],
     [
@@ -21,6 +22,10 @@ export function limitTable(anonymous: AnonymousLimitsConfig): string {
       ["Wishes beside the input (`extraInstructions`)", `${figure(extraInstructionsLengthMax)} characters`],
       ["Rows of a page of a list", `1 to ${rowsMax}, ${rowsUsual} where none is asked for`],
       ["How long a run is kept", `${historyDays} days`],
+      [
+        "What the outputs of an account's runs may hold",
+        `${bytes(outputBytes)}; beyond it the oldest go, after ${outputsKeptHours} hours at the earliest`,
+      ],
       ["How long a quoted payment must be good for", `${maxTimeoutSeconds} seconds`],
       ["How long a client should wait for a run", `${maxTimeoutSeconds} seconds; ${drawingWaitSeconds} for drawings`],
     ],

@@ -48,6 +48,7 @@ export const statusNotes = {
       "did not move",
       "use another key; try later",
     ),
+    note(410, "The named request ran before, and what it gave is no longer kept", "moved", "run it anew"),
     common[413],
     note(422, "A value broke a rule; `field` names it", "did not move", "mend the field"),
     common[429],

@@ -16,6 +16,7 @@ import type { FacilitatorClient } from "../../payments/facilitator/client.ts";
 import { payableHere } from "../../payments/facilitator/payable-networks.ts";
 import { unquotedGoodForDays } from "../../payments/paid-calls/settled-elsewhere.ts";
 import { examplesMax } from "../../runs/agent-examples.ts";
+import { outputsKeptHours } from "../../runs/kept-outputs.ts";
 import { faucet } from "../../stablecoins.ts";
 import { svgProducts } from "../../svg/products.ts";
 import { drawingWaitSeconds, maxTimeoutSeconds } from "../../time-limits.ts";
@@ -24,7 +25,10 @@ import { limitTable } from "./limits.ts";
 
 /** What the texts tell of this deployment. */
 export interface DocsFacts {
-  readonly config: Pick<Config, "publicUrl" | "anonymousLimits" | "chains" | "facilitatorPublicUrl">;
+  readonly config: Pick<
+    Config,
+    "publicUrl" | "anonymousLimits" | "outputBytesPerAccount" | "chains" | "facilitatorPublicUrl"
+  >;
   readonly facilitator: Pick<FacilitatorClient, "supported">;
 }
 
@@ -60,7 +64,7 @@ async function generated({ config, facilitator }: DocsFacts, table: string): Pro
   const make = Object.hasOwn(tables, table) ? tables[table] : undefined;
   if (make) return make();
   if (table === "networks") return networkTable(await payableHere(facilitator));
-  if (table === "limits") return limitTable(config.anonymousLimits);
+  if (table === "limits") return limitTable(config.anonymousLimits, config.outputBytesPerAccount);
   if (table === "connectors") return connectorChapters(config.chains.hedera?.operator?.accountId);
   throw new Error(`no table of the documentation is called "${table}"`);
 }
@@ -77,6 +81,7 @@ const figures: Readonly<Record<string, string>> = {
   extraInstructionsLengthMax: grouped(extraInstructionsLengthMax),
   figuresDays: String(figuresDays),
   historyDays: String(historyDays),
+  outputsKeptHours: String(outputsKeptHours),
   keysPerAccount: String(keysPerAccount),
   runWaitSeconds: String(maxTimeoutSeconds),
   unquotedGoodForDays: String(unquotedGoodForDays),

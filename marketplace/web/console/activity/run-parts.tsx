@@ -58,6 +58,10 @@ export function RunResultPart({ run, json, publicUrl }: ResultProps) {
           <Callout tone="info" title="It runs now">
             Its credits are held until it has ended. Load the page again in a moment.
           </Callout>
+        ) : state === "succeeded" ? (
+          <Callout tone="info" title="It is no longer kept">
+            The outputs of the account’s runs take more room than is kept for them, so the oldest were let go.
+          </Callout>
         ) : (
           <Callout tone="bad" title={state === "lost" ? "The run was lost" : "The agent failed"}>
             {error ? `“${error}” ` : ""}Nothing was charged.
