@@ -107,26 +107,39 @@ export async function definitionOf(
   };
 }
 
-/** Versions kept of an agent beside the live one: enough for any run or page that still reads a replaced one. */
+/** Versions kept of an agent beside the live one, as far as they take so many bytes: enough for any run or page that still reads a replaced one. */
 const versionsKept = 100;
+const keptBytesMax = 2_000_000;
 /**
  * One that was published is kept for longer, since what was paid for is read as it says: until it was replaced so long ago that no
  * result waits any more, and its agent owes nothing.
  */
 const replacedKeptDays = historyDays + 20;
 const publicationsMax = 1_000;
+const publishedBytesMax = 8_000_000;
 
-/** Throws ApiError 409 when as many published versions are kept as may be. */
+/** SQL: what a version takes, as it is stored. */
+const versionBytes = ["description", "fields", "settings", "sealed_secrets", "search", "tags"]
+  .map((column) => `pg_column_size(${column})`)
+  .join(" + ");
+
+/** Throws ApiError 409 when as many published versions are kept as may be, or they take as much. */
 export async function requireRoomToPublish(tx: Queryable, agentId: AgentId): Promise<void> {
-  const { rows } = await tx.query<{ kept: number }>(
-    "select count(*)::integer as kept from agent_versions where agent_id = $1 and published_at is not null",
+  const { rows } = await tx.query<{ kept: number; bytes: bigint }>(
+    `select count(*)::integer as kept, coalesce(sum(${versionBytes}), 0) as bytes from agent_versions
+     where agent_id = $1 and published_at is not null`,
     [agentId],
   );
-  if (rows[0]!.kept < publicationsMax) return;
-  throw new ApiError(
-    "conflict",
-    `An agent may be published ${publicationsMax} times in ${replacedKeptDays} days, or while it owes calls that were paid for.`,
-  );
+  const { kept, bytes } = rows[0]!;
+  const within = `in ${replacedKeptDays} days, or while it owes calls that were paid for.`;
+  if (kept >= publicationsMax)
+    throw new ApiError("conflict", `An agent may be published ${publicationsMax} times ${within}`);
+  if (bytes >= publishedBytesMax) {
+    throw new ApiError(
+      "conflict",
+      `What an agent publishes may take ${publishedBytesMax / 1_000_000} megabytes ${within}`,
+    );
+  }
 }
 
 async function addVersion(
@@ -164,14 +177,23 @@ async function addVersion(
     ],
   );
   const { version } = rows[0];
+  await deleteOldVersions(tx, agentId, version);
+  return version;
+}
+
+async function deleteOldVersions(tx: Queryable, agentId: AgentId, newest: number): Promise<void> {
   await tx.query(
-    `delete from agent_versions v using agents a where v.agent_id = $1 and a.id = v.agent_id
-       and v.version <= $2 and v.version is distinct from a.live_version
+    `with sized as (
+       select version, sum(${versionBytes}) over (partition by published_at is null order by version desc) as through
+       from agent_versions where agent_id = $1
+     )
+     delete from agent_versions v using agents a where v.agent_id = $1 and a.id = v.agent_id
+       and v.version < $2 and v.version is distinct from a.live_version
+       and (v.version <= $2 - ${versionsKept} or v.version in (select version from sized where through > ${keptBytesMax}))
        and (v.published_at is null
          or (exists (select from agent_versions next where next.agent_id = v.agent_id and next.version > v.version
                        and next.published_at < now() - make_interval(days => $3))
            and not exists (select from debts where agent_id = v.agent_id)))`,
-    [agentId, version - versionsKept, replacedKeptDays],
+    [agentId, newest, replacedKeptDays],
   );
-  return version;
 }

@@ -218,3 +218,53 @@ ${more}settings:
     for (const line of expected) expect(refusal).toContain(path + line);
   });
 });
+
+describe("what an agent's versions take is bounded in bytes, however few they are:", () => {
+  const saying = (description: string) => ({ ...echoAgent, description });
+  const published = async (market: TestMarketplace) => {
+    const maker = await newCreator(market);
+    const { agentId } = await publishAgent(market.context, maker, "heavy", saying("First."));
+    return { maker, agentId };
+  };
+  /** Of 200,000 bytes each, as versions of large definitions are. */
+  const addHeavy = (market: TestMarketplace, agentId: string, count: number, publishedAt: string | null) =>
+    market.context.db.query(
+      `insert into agent_versions select (jsonb_populate_record(v, jsonb_build_object('version', n, 'published_at', $3::text,
+           'settings', v.settings || jsonb_build_object('heavy', (
+             select string_agg(md5(random()::text), '') from generate_series(1, 6250) where n > 0))))).*
+       from agent_versions v, generate_series(2, $2::integer + 1) n where v.agent_id = $1 and v.version = 1`,
+      [agentId, count, publishedAt],
+    );
+  const kept = async (market: TestMarketplace, agentId: string) => {
+    const { rows } = await market.context.db.query(
+      "select version from agent_versions where agent_id = $1 order by version",
+      [agentId],
+    );
+    return rows.map(({ version }) => version);
+  };
+
+  test("of saved ones the oldest go, and never the live and the newest one", async ({ market }) => {
+    const { maker, agentId } = await published(market);
+    await addHeavy(market, agentId, 30, null);
+    await saveDraft(market.context, maker, "heavy", saying("One more."));
+    const versions = await kept(market, agentId);
+    expect([versions[0], versions.at(-1)]).toEqual([1, 32]);
+    expect(versions.length).toBeGreaterThan(5);
+    expect(versions.length).toBeLessThan(20);
+    expect(versions.slice(1)).toEqual(Array.from({ length: versions.length - 1 }, (_, n) => 34 - versions.length + n));
+  });
+
+  test("published ones are refused one more, until some of them go", async ({ market }) => {
+    const { maker, agentId } = await published(market);
+    await addHeavy(market, agentId, 60, new Date().toISOString());
+    const once = () => publishAgent(market.context, maker, "heavy", saying("One more."));
+    await expect(once()).rejects.toThrow("What an agent publishes may take 8 megabytes in 50 days");
+    expect(await kept(market, agentId)).toHaveLength(61);
+    await market.context.db.query(
+      "update agent_versions set published_at = now() - interval '51 days' where agent_id = $1 and version between 2 and 40",
+      [agentId],
+    );
+    expect(await once()).toMatchObject({ changed: true });
+    expect((await kept(market, agentId)).slice(0, 2)).toEqual([1, 40]);
+  });
+});
