@@ -1,5 +1,6 @@
 import type { Queryable } from "../shared/postgres.ts";
 import { deleteOldRefusedCalls } from "./api-keys/refused-calls.ts";
+import { forgetRevokedKeys } from "./api-keys/revoked-keys.ts";
 import { failedRequestsKeptDays } from "./failed-requests.ts";
 import { dayCountsKeptDays } from "./history-days.ts";
 import { failuresWithin } from "./models/model-claims.ts";
@@ -24,6 +25,7 @@ const signInTables = [
  * - counts of failed runs and of calls of an hour ago, and daily counts;
  * - reports of agents, `resolvedReportsKeptDays` after they were resolved, or `reportsKept` after they came;
  * - failed requests, and calls that keys were refused;
+ * - revoked keys that are neither shown nor named by anything;
  * - words that no agent has any more, as earlier versions left them.
  */
 export async function deleteExpiredRows(db: Queryable): Promise<void> {
@@ -53,6 +55,7 @@ export async function deleteExpiredRows(db: Queryable): Promise<void> {
   await db.query(`delete from model_failures where since < now() - interval '${failuresWithin}'`);
   await db.query(`delete from model_days where closed and day < current_date - ${dayCountsKeptDays}`);
   await db.query("delete from rate_limits where second < extract(epoch from now()) - 3600");
+  await forgetRevokedKeys(db);
   await deleteLeftWords(db);
 }
 

@@ -826,7 +826,6 @@ create table runs (
   constraint runs_pkey PRIMARY KEY (id),
   constraint runs_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id),
   constraint runs_agent_id_fkey FOREIGN KEY (agent_id) REFERENCES agents(id),
-  constraint runs_key_id_fkey FOREIGN KEY (key_id) REFERENCES api_keys(id),
   constraint runs_check CHECK (((rail = 'credits'::text) = (account_id IS NOT NULL))),
   constraint runs_check1 CHECK (((state = 'running'::text) = (finished_at IS NULL))),
   constraint runs_check2 CHECK (((state = 'running'::text) = (lease_until IS NOT NULL))),
@@ -1002,6 +1001,8 @@ CREATE INDEX agents_as_tools ON public.agents USING btree (account_id, tool_name
 
 CREATE UNIQUE INDEX agents_of_account ON public.agents USING btree (account_id, lower(slug));
 
+CREATE INDEX api_keys_revoked ON public.api_keys USING btree (account_id, created_at DESC, id DESC) WHERE (revoked_at IS NOT NULL);
+
 CREATE UNIQUE INDEX api_keys_slot ON public.api_keys USING btree (account_id, slot) WHERE (revoked_at IS NULL);
 
 CREATE INDEX cap_alerts_by_age ON public.cap_alerts USING btree (day);
@@ -1055,6 +1056,8 @@ CREATE INDEX model_failures_ended ON public.model_failures USING btree (since);
 CREATE INDEX oauth_clients_by_age ON public.oauth_clients USING btree (created_at);
 
 CREATE INDEX oauth_clients_by_end ON public.oauth_clients USING btree (expires_at);
+
+CREATE INDEX oauth_clients_by_key ON public.oauth_clients USING btree (key_id);
 
 CREATE INDEX oauth_clients_by_origin ON public.oauth_clients USING btree (registered_from, created_at);
 

@@ -4,6 +4,7 @@ import { usualCallsPerMinute } from "../http/calls-per-minute.ts";
 import { type AccountId, type KeyId, newId } from "../ids.ts";
 import { readCallCeiling } from "./ceiling.ts";
 import { chosenAgents, keyCap, keyName, keyRate, type Scope, type ToolListing } from "./key-settings.ts";
+import { requireRoomForKeys } from "./revoked-keys.ts";
 import { digestOf, displayOf, newToken } from "./token.ts";
 
 export const keysPerAccount = 5;
@@ -11,7 +12,7 @@ export const keysPerAccount = 5;
 const clientsPerAccount = 20;
 
 /**
- * Makes a key. `token` is in this answer and nowhere else, ever. 409 when all five slots of the account are in use; 422
+ * Makes a key. `token` is in this answer and nowhere else, ever. 409 when all five slots of the account are in use, or it has revoked a great many keys; 422
  * naming the field, as for a rate limit above the account's ceiling. That of a client is never shown: the client shows tokens.
  */
 export async function createKey(db: Queryable, input: NewKey): Promise<{ id: KeyId; name: string; token: string }> {
@@ -21,6 +22,7 @@ export async function createKey(db: Queryable, input: NewKey): Promise<{ id: Key
   const rateLimitPerMinute = keyRate(input.rateLimitPerMinute ?? Math.min(usualCallsPerMinute, ceiling), ceiling);
   if (maxCreditsPerDay !== undefined) keyCap("max_credits_per_day", maxCreditsPerDay);
   if (maxCreditsPerMonth !== undefined) keyCap("max_credits_per_month", maxCreditsPerMonth);
+  await requireRoomForKeys(db, accountId);
   const scopeAgents = await chosenAgents(db, scope, agents);
   const token = newToken();
   const { start, last4 } = displayOf(token);

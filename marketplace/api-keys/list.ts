@@ -1,6 +1,7 @@
 import type { Queryable } from "../../shared/postgres.ts";
 import type { AccountId, KeyId } from "../ids.ts";
 import type { Scope, ToolListing } from "./key-settings.ts";
+import { revokedShown } from "./revoked-keys.ts";
 
 /** An account's keys as they may be shown, newest first: all that are active, and the newest of those revoked. */
 export function listKeys(db: Queryable, accountId: AccountId): Promise<ListedKey[]> {
@@ -27,8 +28,6 @@ async function readKeys(db: Queryable, accountId: AccountId, id: string | null):
   );
   return rows;
 }
-
-const revokedShown = 100;
 
 /** What the account's active keys have spent, or hold for runs under way: today, and this month (UTC) where a cap is on it. */
 export async function readKeySpending(db: Queryable, accountId: AccountId): Promise<ReadonlyMap<KeyId, KeySpending>> {

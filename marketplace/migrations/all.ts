@@ -65,6 +65,8 @@ import { modelClaimOrder } from "./0093-model-claim-order.ts";
 import { statementMarks } from "./0094-statement-marks.ts";
 import { wordsLetGo } from "./0095-words-let-go.ts";
 import { outputDays } from "./0096-output-days.ts";
+import { forgottenKeys } from "./0097-forgotten-keys.ts";
+import { revokedKeyIndexes } from "./0098-revoked-key-indexes.ts";
 import { toolNames } from "./0099-tool-names.ts";
 
 /**
@@ -138,5 +140,7 @@ export const migrations: readonly Migration[] = [
   statementMarks,
   wordsLetGo,
   outputDays,
+  forgottenKeys,
+  revokedKeyIndexes,
   toolNames,
 ];

@@ -7,8 +7,17 @@ import { createKey } from "../../marketplace/api-keys/create.ts";
 import { listKeys } from "../../marketplace/api-keys/list.ts";
 import { revokeKey } from "../../marketplace/api-keys/revoke.ts";
 import { isWellFormed, newToken } from "../../marketplace/api-keys/token.ts";
+import { deleteExpiredRows } from "../../marketplace/expired-rows.ts";
 import { marketTest } from "../support/fixtures.ts";
-import { balanceOf, call, seedMarket, startMarketplace, type TestMarketplace, until } from "../support/marketplace.ts";
+import {
+  balanceOf,
+  call,
+  run,
+  seedMarket,
+  startMarketplace,
+  type TestMarketplace,
+  until,
+} from "../support/marketplace.ts";
 
 const test = marketTest();
 
@@ -36,16 +45,49 @@ describe("a key", () => {
 
   test("stands in the list as long as it is active, however many were made and revoked since", async ({ market }) => {
     const { keyId, buyer } = await seedMarket(market.context);
-    await market.context.db.query(
-      `insert into api_keys (id, account_id, slot, name, digest, start, last4, scope, rate_limit_per_minute, created_at, revoked_at)
-       select 'key_' || substr(md5(n::text || $2), 1, 26), account_id, slot, 'made', sha256(convert_to(n || $2, 'utf8')), start, last4,
-         scope, rate_limit_per_minute, now(), now()
-       from api_keys, generate_series(1, 150) n where id = $1`,
-      [keyId, buyer.id],
-    );
+    await addRevoked(market, { keyId, accountId: buyer.id, count: 150 });
     const listed = await listKeys(market.context.db, buyer.id);
     expect(listed.filter(({ revoked_at }) => revoked_at === null).map(({ id }) => id)).toEqual([keyId]);
     expect(listed).toHaveLength(101);
+  });
+
+  test("that was revoked is forgotten once a hundred newer ones were and nothing names it any more", async ({
+    market,
+  }) => {
+    const { db } = market.context;
+    const { key, keyId, buyer, agent } = await seedMarket(market.context, { balance: 100 });
+    const { body } = await run(market, key, agent.address);
+    await revokeKey(db, buyer.id, keyId);
+    await addRevoked(market, { keyId, accountId: buyer.id, count: 150 });
+    const kept = async () =>
+      (await db.query("select id from api_keys where account_id = $1 order by created_at, id", [buyer.id])).rows.map(
+        ({ id }) => id,
+      );
+    const [, capped] = await kept();
+    await db.query("insert into key_days (key_id, day, spent, cap) values ($1, current_date, 1, 5)", [capped]);
+    await deleteExpiredRows(db);
+    expect(await kept()).toHaveLength(151);
+    await db.query("update api_keys set revoked_at = now() - interval '61 minutes' where account_id = $1", [buyer.id]);
+    const shown = await listKeys(db, buyer.id);
+    await deleteExpiredRows(db);
+    expect((await kept()).slice(0, 2)).toEqual([keyId, capped]);
+    expect(await kept()).toHaveLength(102);
+    expect(await listKeys(db, buyer.id)).toEqual(shown);
+    await db.query("delete from runs where id = $1", [body.run_id]);
+    await deleteExpiredRows(db);
+    expect((await kept())[0]).toBe(capped);
+  });
+
+  test("is not made for an account that has revoked a thousand lately", async ({ market }) => {
+    const { keyId, buyer } = await seedMarket(market.context);
+    await addRevoked(market, { keyId, accountId: buyer.id, count: 1_000 });
+    const make = () => createKey(market.context.db, { accountId: buyer.id, name: "one more" });
+    await expect(make()).rejects.toMatchObject({ code: "conflict", message: /has revoked 1000 keys lately/ });
+    await market.context.db.query(
+      "update api_keys set revoked_at = now() - interval '2 hours' where revoked_at is not null",
+    );
+    await deleteExpiredRows(market.context.db);
+    await make();
   });
 
   test("is refused on every copy of the service from the next call after it was revoked", async ({ market, copy }) => {
@@ -276,3 +318,20 @@ test("the balance says who is calling and with which key", async ({ market }) =>
     },
   });
 });
+
+/** Keys like one of the account's, that were made and revoked since, one after another. */
+async function addRevoked(market: TestMarketplace, { keyId, accountId, count }: Revoked): Promise<void> {
+  await market.context.db.query(
+    `insert into api_keys (id, account_id, slot, name, digest, start, last4, scope, rate_limit_per_minute, created_at, revoked_at)
+     select 'key_' || substr(md5(n::text || $2), 1, 26), account_id, slot, 'made', sha256(convert_to(n || $2, 'utf8')), start, last4,
+       scope, rate_limit_per_minute, now() + n * interval '1 microsecond', now()
+     from api_keys, generate_series(1, $3) n where id = $1`,
+    [keyId, accountId, count],
+  );
+}
+
+interface Revoked {
+  readonly keyId: string;
+  readonly accountId: string;
+  readonly count: number;
+}
