@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { lineDiff, nearChanges } from "../../marketplace/drafts/line-diff.ts";
+import { processorMs } from "../support/processor-time.ts";
 
 const texts = fc
   .array(fc.constantFrom("a", "b", "c", ""), { maxLength: 30 })
@@ -21,6 +22,50 @@ test("a diff holds both texts, whole and in order", () => {
   );
 });
 
+test("as many lines stay as can", () => {
+  fc.assert(
+    fc.property(texts, texts, (before, after) => {
+      const kept = lineDiff(before, after).filter(({ sign }) => sign === " ").length;
+      expect(kept).toBe(longestCommon(before.split("\n").slice(0, -1), after.split("\n").slice(0, -1)));
+    }),
+  );
+});
+
+/** By comparing every line with every other. */
+function longestCommon(old: readonly string[], now: readonly string[]): number {
+  let row = new Array<number>(now.length + 1).fill(0);
+  for (const line of old) {
+    const next = [0];
+    now.forEach((other, at) => {
+      next.push(line === other ? row[at]! + 1 : Math.max(row[at + 1]!, next[at]!));
+    });
+    row = next;
+  }
+  return row.at(-1)!;
+}
+
+test("texts that differ a great deal still hold both, whole and in order, and take little time", () => {
+  const random = fc.sample(fc.nat(40), { seed: 7, numRuns: 8_000 }).map(String);
+  for (const count of [1_900, 4_000]) {
+    const [before, after] = [random.slice(0, count), random.slice(count, 2 * count)].map(
+      (lines) => `${lines.join("\n")}\n`,
+    );
+    const compared = processorMs(() => {
+      for (let times = 0; times < 10; times += 1) lineDiff(before!, after!);
+    });
+    const yardstick = processorMs(() => {
+      for (let times = 0; times < 10; times += 1) longestCommon(random.slice(0, 500), random.slice(500, 1_000));
+    });
+    expect(compared).toBeLessThan(2 * yardstick);
+    const lines = lineDiff(before!, after!);
+    const side = (without: string) => lines.filter(({ sign }) => sign !== without).map(({ text }) => `${text}\n`);
+    expect(side("+").join("")).toBe(before);
+    expect(side("-").join("")).toBe(after);
+    // The search found what stays in the first part of both.
+    expect(lines.some(({ sign }) => sign === " ")).toBe(true);
+  }
+});
+
 test("a line that changed is taken away and put there, and all else stays", () => {
   const signs = lineDiff("a\nb\nc\n", "a\nB\nc\nd\n").map(({ sign, text }) => sign + text);
   expect(signs).toEqual([" a", "-b", "+B", " c", "+d"]);
@@ -38,4 +83,9 @@ test("only the lines near a change are shown, in groups", () => {
     [" 1", " 2", "-3", "+three", " 4", " 5"],
     [" 23", " 24", "-25", " 26", " 27"],
   ]);
+});
+
+test("of very many changes the first are shown", () => {
+  const lines = lineDiff("a\n".repeat(5_000), "b\n".repeat(5_000));
+  expect(nearChanges(lines).flat()).toEqual(lines.slice(0, 2_000));
 });

@@ -1,10 +1,11 @@
 /** @jsxRuntime automatic @jsxImportSource preact */
-import { type DiffLine, nearChanges } from "../../../drafts/line-diff.ts";
+import { changedAt, type DiffLine, nearChanges } from "../../../drafts/line-diff.ts";
 
-/** The lines that differ, with some around them. */
+/** The lines that differ, with some around them; of very many the first. */
 export function DiffLines({ label, lines }: { label: string; lines: readonly DiffLine[] }) {
   const groups = nearChanges(lines);
   if (groups.length === 0) return <p class="small faint">Nothing differs.</p>;
+  const left = changedAt(lines).length - groups.reduce((sum, group) => sum + changedAt(group).length, 0);
   return (
     <section class="code code-bare" aria-label={label}>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keyboard */}
@@ -18,6 +19,7 @@ export function DiffLines({ label, lines }: { label: string; lines: readonly Dif
               ))}
             </>
           ))}
+          {left > 0 && `  … ${left.toLocaleString("en")} more changed lines\n`}
         </code>
       </pre>
     </section>
