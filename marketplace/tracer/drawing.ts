@@ -103,6 +103,8 @@ export type Fill =
       readonly x2: number;
       readonly y2: number;
       readonly stops: readonly Stop[];
+      /** Its ends as attributes, where it was read from a file: it is written as it was. */
+      readonly asRead?: string;
     }
   | {
       readonly kind: "radial";

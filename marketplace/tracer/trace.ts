@@ -101,7 +101,7 @@ function clearOf(image: Raster, settings: Settings): [Raster, Settings] {
   if (!cleared) return [image, settings];
   const { lambda, tolerance } = settings;
   const { noise } = cleared;
-  return [cleared.image, { ...settings, lambda: lambda * (1 + 3 * noise), tolerance: tolerance * (1 + 0.4 * noise) }];
+  return [cleared.image, { ...settings, lambda: lambda * (1 + 3 * noise), tolerance: tolerance * (1 + noise) }];
 }
 
 /** Line art without the shadows on its paper, where it is two colours that are wanted. */

@@ -1,5 +1,6 @@
 import type { Outline } from "../drawing.ts";
 import { Chain, reversed } from "./chain.ts";
+import { closedByLine } from "./closed-by-line.ts";
 import { Cubic, type Ends } from "./cubic.ts";
 import type { Points } from "./points.ts";
 
@@ -16,7 +17,7 @@ export function fitClosed(points: Points): Outline {
   const outline: Outline = { x: chain.x[0], y: chain.y[0], kinds: [], points: [] };
   if (corner === null) fitSmooth(points.count, outline);
   else fitBetweenCorners(points.count, outline);
-  return outline;
+  return closedByLine(outline);
 }
 
 /** An open chain of points, which has no corner, as few lines and cubics. */
@@ -50,25 +51,25 @@ function fitBetweenCorners(n: number, outline: Outline): void {
   for (let from = 0; from < n; ) {
     let to = from + 1;
     while (to < n && corner[to] === 0) to++;
-    const ends = { start: chain.tangentFrom(from, to), end: chain.tangentFrom(to, from) };
-    fitOpen({ a: from, b: to, ...ends }, outline);
+    if (isLine(from, to, sideOffMax)) addLine(to, outline);
+    else fitOpen({ a: from, b: to, start: chain.tangentFrom(from, to), end: chain.tangentFrom(to, from) }, outline);
     from = to;
   }
 }
 
 /** A chord is taken for a line when it is this much closer than a curve need be: facets show, curves do not. */
 const lineShare = 0.75;
+/** A side from corner to corner is straight when a line misses it by no more, px: what is measured of an edge strays by that. */
+const sideOffMax = 0.2;
 
 function fitOpen({ a, b, start, end }: Ends, outline: Outline): void {
   for (let from = a, leaving = start; from < b; ) {
     const rest = { a: from, b, start: leaving, end };
     const line = farthest(rest, isLineTo);
     const curve = line === b ? from : farthest(rest, isCubicTo);
-    const to = line - from >= (curve - from) * lineWorth ? line : curve;
-    if (to === line) {
-      outline.kinds.push(1);
-      outline.points.push(chain.x[to], chain.y[to]);
-    } else {
+    const to = line - from >= (curve - from) * lineWorth(curve - from) ? line : curve;
+    if (to === line) addLine(to, outline);
+    else {
       fitCubic(upTo(rest, to));
       const { handle1x, handle1y, handle2x, handle2y } = cubic;
       outline.kinds.push(3);
@@ -79,8 +80,20 @@ function fitOpen({ a, b, start, end }: Ends, outline: Outline): void {
   }
 }
 
-/** A line is taken where it reaches this share of what a curve does: it is three times shorter to write. */
-const lineWorth = 0.5;
+/**
+ * A line is taken where it reaches this share of what a curve over so many points does: it is three times shorter to write. On a
+ * short curve facets are not seen.
+ */
+function lineWorth(points: number): number {
+  return points <= shortMax ? 0.2 : 0.5;
+}
+
+const shortMax = 12;
+
+function addLine(to: number, outline: Outline): void {
+  outline.kinds.push(1);
+  outline.points.push(chain.x[to], chain.y[to]);
+}
 
 /** The last point of a piece that one segment from its beginning reaches; at least the next. */
 function farthest(piece: Ends, reaches: (piece: Ends, to: number) => boolean): number {
@@ -142,7 +155,8 @@ const roundsMax = 3;
 /** Points that miss by more tolerances than this do not come near by moving along the curve. */
 const hopeless = 6;
 
-function isLine(a: number, b: number): boolean {
+/** Whether a line misses the points from `a` to `b` by no more than a line may, or than `offMax`, px. */
+function isLine(a: number, b: number, offMax = 0): boolean {
   const { x, y, tolerance } = chain;
   const dx = x[b] - x[a];
   const dy = y[b] - y[a];
@@ -150,7 +164,7 @@ function isLine(a: number, b: number): boolean {
   if (length < 1e-9) return false;
   for (let i = a + 1; i < b; i++) {
     const off = Math.abs((x[i] - x[a]) * dy - (y[i] - y[a]) * dx) / length;
-    if (off > tolerance[i] * lineShare) return false;
+    if (off > Math.max(offMax, tolerance[i] * lineShare)) return false;
   }
   return true;
 }

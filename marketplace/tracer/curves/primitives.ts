@@ -19,7 +19,7 @@ export function asCircle(points: Points): Shape | null {
     for (let i = 0; i < n; i++) {
       const off = Math.abs(lengthOf(x[i] - circle.cx, y[i] - circle.cy) - circle.r);
       if (off - push[i] > (beneath[i] === 1 ? beneathStrayMax : strayMax)) return null;
-      if (astray[i] === 1 || off <= Math.min(circleOffMax, tolerance[i] * 1.2)) continue;
+      if (astray[i] === 1 || off <= Math.min(circleOffMax, Math.max(circleOffMin, tolerance[i] * 1.2))) continue;
       astray[i] = 1;
       if (--straysLeft < 0) return null;
     }
@@ -41,6 +41,7 @@ export function unsurePoints({ corner, push, beneath, count: n }: Points): Uint8
   return unsure;
 }
 
+const circleOffMin = 0.24;
 const circleOffMax = 0.35;
 /** With at least this many points, a share of them may be hidden, and some may stray: fewer than on a side that is flat by a pixel. */
 const strayingFrom = 60;

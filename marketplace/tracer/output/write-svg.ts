@@ -1,4 +1,5 @@
 import { type Drawing, type Element, type Fade, type Fill, hex, type Shape, type Stroke } from "../drawing.ts";
+import { linearEnds } from "./linear-ends.ts";
 import { PathData } from "./path-data.ts";
 
 /**
@@ -15,7 +16,7 @@ export function writeSvg(drawing: Drawing): string {
   });
   const fades = new Set(groups.flatMap((group) => group.elements.flatMap(({ fade }) => fade ?? [])));
   const defs =
-    [...gradients].map(([markup, id]) => markup.replace(" ", ` id="${id}" `)).join("") +
+    [...gradients].map(([markup, id]) => markup.replace("Gradient", `Gradient id="${id}"`)).join("") +
     [...fades].sort().map(maskOf).join("");
   return (
     `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${spanX * unit} ${spanY * unit}"` +
@@ -51,7 +52,8 @@ function writeElements(
   let alone = false;
   for (const { fill, shape, stroke, fade, whole = false } of elements) {
     const evenOdd = shape.kind === "path" && shape.evenOdd;
-    const paint = paintOf(fill, unit, gradients) + strokeOf(stroke, unit) + (evenOdd ? ' fill-rule="evenodd"' : "");
+    const paint =
+      paintOf(fill, shape, unit, gradients) + strokeOf(stroke, unit) + (evenOdd ? ' fill-rule="evenodd"' : "");
     if (shape.kind !== "path") {
       flush();
       text += `<${shape.kind}${paint}${fade ? ` mask="url(#mask-${fade})"` : ""}${placeOf(shape, unit)}/>`;
@@ -92,7 +94,7 @@ function strokeOf(stroke: Stroke | undefined, unit: number): string {
   return ` stroke="${hex(colour)}"${opacity} stroke-width="${Math.max(1, Math.round(width * unit))}"${ends}${dash}`;
 }
 
-function paintOf(fill: Fill, unit: number, gradients: Map<string, string>): string {
+function paintOf(fill: Fill, shape: Shape, unit: number, gradients: Map<string, string>): string {
   if (fill.kind === "none") return ' fill="none"';
   if (fill.kind === "flat") {
     const { colour } = fill;
@@ -110,7 +112,7 @@ function paintOf(fill: Fill, unit: number, gradients: Map<string, string>): stri
     .join("");
   const markup =
     fill.kind === "linear"
-      ? `<linearGradient gradientUnits="userSpaceOnUse" x1="${n(fill.x1)}" y1="${n(fill.y1)}" x2="${n(fill.x2)}" y2="${n(fill.y2)}">${stops}</linearGradient>`
+      ? `<linearGradient${linearEnds(fill, shape, unit)}>${stops}</linearGradient>`
       : `<radialGradient gradientUnits="userSpaceOnUse" cx="${n(fill.cx)}" cy="${n(fill.cy)}" r="${n(fill.r)}"${squeeze(fill, unit)}>${stops}</radialGradient>`;
   let id = gradients.get(markup);
   if (id === undefined) {

@@ -179,7 +179,7 @@ function radialAreas(
 }
 
 /** A gradient is worth its definition when it explains this many lambdas of squared error. */
-const slopeWorth = 30;
+const slopeWorth = 45;
 
 /** One element less is worth this many lambdas of squared error. */
-const paintWorth = 12;
+const paintWorth = 20;

@@ -53,6 +53,8 @@ const elements: Readonly<Record<string, ReadonlySet<string> | undefined>> = {
 };
 
 const number = /^-?\d+$/;
+/** In the file's units or, of a gradient, in shares of a box. */
+const place = /^-?(?:\d+|\d*\.\d{1,3})$/;
 const share = /^(?:0|1|\.\d{1,3})$/;
 const values: Readonly<Record<string, RegExp | undefined>> = {
   xmlns: /^http:\/\/www\.w3\.org\/2000\/svg$/,
@@ -78,7 +80,6 @@ const values: Readonly<Record<string, RegExp | undefined>> = {
   "stop-opacity": share,
   offset: share,
   d: /^[MmLlHhVvCcSsQqTtAaZz0-9 -]+$/,
-  ...Object.fromEntries(
-    ["width", "height", "x", "y", "cx", "cy", "r", "rx", "ry", "x1", "y1", "x2", "y2"].map((n) => [n, number]),
-  ),
+  ...Object.fromEntries(["width", "height", "x", "y", "cx", "cy", "r", "rx", "ry"].map((n) => [n, number])),
+  ...Object.fromEntries(["x1", "y1", "x2", "y2"].map((n) => [n, place])),
 };

@@ -1,6 +1,8 @@
 import type { Colour, Drawing, Element, Fade, Fill, Group, Shape, Stop, Stroke } from "../drawing.ts";
+import { boxesOf } from "../output/boxes.ts";
+import { outOfBox } from "../output/linear-ends.ts";
+import { outlinesOf } from "../output/read-outlines.ts";
 import { checkSvg } from "./check-svg.ts";
-import { outlinesOf } from "./read-outlines.ts";
 
 /**
  * An SVG that `writeSvg` wrote, as the drawing again: written once more, it is the same text. So what a page changes, hides or
@@ -88,10 +90,11 @@ function elementOf(name: string, attributes: Attributes, gradients: ReadonlyMap<
   const paint = attributes.get("fill");
   const gradient = paint?.startsWith("url(#") ? gradients.get(paint.slice(5, -1)) : undefined;
   const flat = () => ({ kind: "flat" as const, colour: colourOf(paint, number(attributes, "fill-opacity", 1)) });
-  const fill = paint === "none" ? { kind: "none" as const } : (gradient ?? flat());
+  const shape = shapeOf(name, attributes);
+  const fill = paint === "none" ? { kind: "none" as const } : gradient ? placedOn(gradient, shape) : flat();
   const stroke = strokeOf(attributes);
   const fade = attributes.get("mask")?.slice("url(#mask-".length, -1) as Fade | undefined;
-  return { fill, shape: shapeOf(name, attributes), ...(stroke && { stroke }), ...(fade && { fade }) };
+  return { fill, shape, ...(stroke && { stroke }), ...(fade && { fade }) };
 }
 
 function strokeOf(attributes: Attributes): Stroke | undefined {
@@ -134,10 +137,19 @@ function stopOf(attributes: Attributes): Stop {
   return { offset: number(attributes, "offset"), colour };
 }
 
+/** A gradient in shares of a box, in the file's units on a shape; others as they are. */
+function placedOn(fill: Fill, shape: Shape): Fill {
+  const box = fill.kind === "linear" && !fill.asRead?.includes("gradientUnits") && boxesOf(shape, 1)?.[0];
+  return box && fill.kind === "linear" ? { ...fill, ...outOfBox(fill, box) } : fill;
+}
+
 function gradientOf(name: string, attributes: Attributes, stops: readonly Stop[]): Fill {
   const value = (key: string) => number(attributes, key);
   if (name === "linearGradient") {
-    return { kind: "linear", x1: value("x1"), y1: value("y1"), x2: value("x2"), y2: value("y2"), stops };
+    const inBox = !attributes.has("gradientUnits");
+    const asRead = [...attributes].map(([key, text]) => (key === "id" ? "" : ` ${key}="${text}"`)).join("");
+    const ends = { x1: value("x1"), y1: value("y1"), x2: number(attributes, "x2", inBox ? 1 : 0), y2: value("y2") };
+    return { kind: "linear", ...ends, stops, asRead };
   }
   const [cx, cy, r] = [value("cx"), value("cy"), value("r")];
   // matrix(1 0 0 by 0 shift): the circle's height is `by` of its width, and its middle stays.
