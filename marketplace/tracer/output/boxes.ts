@@ -65,7 +65,8 @@ function extremes({ x, y, kinds, points }: Outline): number[] {
   let from = [x, y];
   let i = 0;
   for (const kind of kinds) {
-    const segment = points.slice(i, (i += 2 * kind));
+    const segment = points.slice(i, i + 2 * kind);
+    i += 2 * kind;
     if (kind === 3) {
       for (const axis of [0, 1]) {
         const values = [from[axis], segment[axis], segment[axis + 2], segment[axis + 4]];

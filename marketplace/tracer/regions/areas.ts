@@ -182,4 +182,4 @@ function radialAreas(
 const slopeWorth = 45;
 
 /** One element less is worth this many lambdas of squared error. */
-const paintWorth = 20;
+const paintWorth = 12;

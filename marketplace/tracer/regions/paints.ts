@@ -34,7 +34,7 @@ export function sharePaints(
   return paints;
 }
 
-const paintDistanceMax = 28;
+const paintDistanceMax = 20;
 
 /** Paints by colour, in cubes of `paintDistanceMax` levels: the nearest is in an area's own cube or one beside it. */
 type Bins = Map<number, number[]>;
