@@ -177,7 +177,7 @@ function measure(input: SnapInput): void {
   // What a curve misses an edge by counts by its contrast; three quarters of that power, as half the error takes more than half as much again to write.
   const faintness = 90 / Math.sqrt(span);
   if (span >= contrastSquaredMin) measured.shift = Math.max(-0.95, Math.min(0.95, shiftOf(input, span)));
-  measured.tolerance = input.tolerance * Math.min(4, Math.max(0.5, Math.sqrt(faintness * Math.sqrt(faintness))));
+  measured.tolerance = input.tolerance * Math.min(4, Math.max(0.62, Math.sqrt(faintness * Math.sqrt(faintness))));
 }
 
 /** Whether a stroke lies on a side of the crack. */
