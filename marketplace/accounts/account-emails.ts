@@ -1,16 +1,17 @@
+import { ApiError } from "../../shared/errors.ts";
 import type { Queryable } from "../../shared/postgres.ts";
 import type { AccountId } from "../ids.ts";
 import type { Mailer } from "../sign-in/mail.ts";
 import { claimMinutes, emailsMax, sendClaimed, untriedFirst } from "./waiting-emails.ts";
 
-/** E-mails of one kind that may wait for one account: a holder who makes more changes at once hears of the first ones. */
+/** E-mails of one kind that may wait for one account, of those noted within a day. */
 const waitingMax = 20;
 /** An e-mail that no mail server took for so long says nothing new. */
 const keptDays = 7;
 
 /**
- * Has the holder told by e-mail what was changed in how their account is entered; in the transaction that changes it, where there
- * is one.
+ * Has the holder told by e-mail what was changed in how their account is entered; in the transaction that changes it. 429 where too many
+ * wait: nothing is changed of which no e-mail is kept.
  */
 export async function noteEmail(db: Queryable, accountId: AccountId, mail: Email): Promise<void> {
   await keep(db, accountId, mail, null);
@@ -32,26 +33,33 @@ export async function noteEmailToFormer(
 
 /**
  * The e-mail of a passkey that is about to be stored, so that none is stored without: it is sent when `emailIsDue` says so, or later by
- * itself if the account has the passkey by then. Answers its id.
+ * itself if the account has the passkey by then. 429 where too many wait.
  */
-export function prepareEmail(
+export async function prepareEmail(
   db: Queryable,
   accountId: AccountId,
   mail: Email,
   credentialId: string,
-): Promise<string | undefined> {
-  return keep(db, accountId, mail, credentialId);
+): Promise<void> {
+  await keep(db, accountId, mail, credentialId);
 }
 
-export async function emailIsDue(db: Queryable, id: string, { subject, text }: Email): Promise<void> {
+export async function emailIsDue(
+  db: Queryable,
+  accountId: AccountId,
+  { subject, text }: Email,
+  credentialId: string,
+): Promise<void> {
   await db.query(
-    "update account_letters set subject = $2, text = $3, claimed_until = null, awaits = null where id = $1",
-    [id, subject, text],
+    `update account_letters set subject = $3, text = $4, claimed_until = null, awaits = null
+     where account_id = $1 and awaits = $2`,
+    [accountId, credentialId, subject, text],
   );
 }
 
-export async function dropEmail(db: Queryable, id: string): Promise<void> {
-  await db.query("delete from account_letters where id = $1", [id]);
+/** The passkey was not kept. */
+export async function dropPrepared(db: Queryable, accountId: AccountId, credentialId: string): Promise<void> {
+  await db.query("delete from account_letters where account_id = $1 and awaits = $2", [accountId, credentialId]);
 }
 
 async function keep(
@@ -59,15 +67,22 @@ async function keep(
   accountId: AccountId,
   { kind, subject, text }: Email,
   awaits: string | null,
-): Promise<string | undefined> {
-  const { rows } = await db.query<{ id: string }>(
+): Promise<void> {
+  const { rowCount } = await db.query(
     `insert into account_letters (account_id, kind, subject, text, awaits, claimed_until)
      select $1, $2, $3, $4, $5, case when $5::text is not null then now() + interval '${claimMinutes} minutes' end
-     where (select count(*) from account_letters where account_id = $1 and kind = $2) < ${waitingMax}
-     returning id`,
+     where ${waitingMax} > (
+       select count(*) from account_letters where account_id = $1 and kind = $2 and since > now() - interval '1 day')`,
     [accountId, kind, subject, text, awaits],
   );
-  return rows[0]?.id;
+  if (rowCount === 1) return;
+  throw tooManyWait();
+}
+
+export function tooManyWait(): ApiError {
+  return new ApiError("rate_limited", "Too many e-mails about such changes wait to be sent; try again later.", {
+    headers: { "retry-after": "900" },
+  });
 }
 
 export interface Email {
@@ -102,7 +117,7 @@ export async function sendAccountEmails({ db, mailer }: Needs): Promise<void> {
     address,
     subject,
     text,
-    remove: () => dropEmail(db, id),
+    remove: () => db.query("delete from account_letters where id = $1", [id]),
     release: () => db.query("update account_letters set claimed_until = now() where id = $1", [id]),
   }));
   await sendClaimed(db, mailer, mails);

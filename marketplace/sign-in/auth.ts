@@ -60,7 +60,7 @@ export function createAuth(options: AuthOptions) {
         sendMagicLink: async ({ token, metadata }) => (metadata as unknown as Delivery).deliver(token),
       }),
       walletSessions,
-      passkeysOf(publicUrl),
+      passkeysOf({ db, publicUrl }),
       ...(options.oidc ? [genericOAuth({ config: [providerOf(options.oidc)] })] : []),
     ],
     advanced: {

@@ -3,11 +3,11 @@ import { getAuthenticatorName } from "@better-auth/passkey";
 import type { Request, Response } from "express";
 import { ApiError } from "../../shared/errors.ts";
 import type { Database } from "../../shared/postgres.ts";
-import { dropEmail, type Email, emailIsDue, prepareEmail, securityEmail } from "../accounts/account-emails.ts";
-import { accountOfUser } from "../accounts/users.ts";
+import { tooManyWait } from "../accounts/account-emails.ts";
 import { programOf } from "../seen-client.ts";
 import { type Auth, headersOf, passCookies, requireAuth } from "./auth.ts";
 import { requireFresh } from "./fresh-session.ts";
+import { dropAdded, tellAdded } from "./passkey-emails.ts";
 import type { Assertion, Attestation } from "./passkey-shapes.ts";
 import type { Session } from "./sessions.ts";
 
@@ -40,25 +40,23 @@ export class Passkeys {
   /** Keeps a passkey that answers the challenge, and its e-mail before it; answers its name. 422 for one that does not. */
   async add(request: Request, session: Session, attestation: Attestation): Promise<AddedPasskey> {
     const { api } = this.#require();
-    const { db } = this.#needs;
-    await requireFresh(db, session);
+    const { userId } = session;
+    await requireFresh(this.#needs.db, session);
     if ((await this.#count(session)) >= passkeysMax) throw tooMany();
+    requireOwnOrigin(this.#needs.publicUrl, attestation);
     const body = { response: attestation, name: programOf(request.headers["user-agent"]) ?? "Passkey" };
-    const account = await accountOfUser(db, session.userId);
-    const mail = account && (await prepareEmail(db, account.id, this.#mailOf(body.name), attestation.id));
     const answer = await api.verifyPasskeyRegistration({ body, headers: headersOf(request), asResponse: true });
+    if (answer.status === 429) throw tooManyWait();
     if (answer.status !== 200) {
-      // A failure of the server's own need not mean that nothing is stored: the e-mail finds out by itself.
-      if (mail && answer.status < 500) await dropEmail(db, mail);
-      const field = { body: { field: "response" } };
-      throw new ApiError(
-        "invalid_value",
-        '"response" does not answer the challenge, or the passkey is known; begin again.',
-        field,
-      );
+      throw refused('"response" does not answer the challenge, or the passkey is known; begin again.');
     }
-    const added = await this.#named(session, (await answer.json()).id);
-    if (mail) await emailIsDue(db, mail, this.#mailOf(added.name));
+    const { id, credentialID: credentialId } = await answer.json();
+    const added = await this.#named(session, id);
+    if (!added) {
+      await dropAdded(this.#needs, { userId, credentialId });
+      throw tooMany();
+    }
+    await tellAdded(this.#needs, { userId, credentialId, name: added.name });
     return added;
   }
 
@@ -88,11 +86,6 @@ export class Passkeys {
     await this.#needs.db.query("update sign_in_passkeys set used_at = now() where credential_id = $1", [assertion.id]);
   }
 
-  #mailOf(name: string): Email {
-    const what = `The passkey “${name}” was added to your account: from now on it signs in.`;
-    return securityEmail(this.#needs.publicUrl, "passkey", "A passkey was added", what);
-  }
-
   #require(): Auth {
     const auth = requireAuth(this.#needs.auth);
     if (this.isSetUp) return auth;
@@ -109,16 +102,16 @@ export class Passkeys {
 
   /**
    * Its authenticator's name where that is known, and otherwise the browser's. Of many that were added at once, those past the
-   * limit go.
+   * limit go: undefined.
    */
-  async #named({ userId }: Session, id: string): Promise<AddedPasskey> {
+  async #named({ userId }: Session, id: string): Promise<AddedPasskey | undefined> {
     const { db } = this.#needs;
     const { rowCount } = await db.query(
       `delete from sign_in_passkeys where id = $1
          and (select count(*) from sign_in_passkeys where user_id = $2) > ${passkeysMax}`,
       [id, userId],
     );
-    if (rowCount === 1) throw tooMany();
+    if (rowCount === 1) return undefined;
     const { rows } = await db.query<AddedPasskey & { aaguid: string | null }>(
       "select id, name, aaguid from sign_in_passkeys where id = $1",
       [id],
@@ -148,6 +141,26 @@ async function optionsOf(answer: globalThis.Response, response: Response): Promi
 
 function tooMany(): ApiError {
   return new ApiError("conflict", `No more than ${passkeysMax} passkeys: remove one first.`);
+}
+
+/** The library fails on another's as on a fault of this side. */
+function requireOwnOrigin(publicUrl: string, { response }: Attestation): void {
+  const own = new URL(publicUrl).origin;
+  const origin = originOf(response.clientDataJSON);
+  if (typeof origin !== "string" || origin === own) return;
+  throw refused(`"response" was not made at ${own}, where passkeys are added.`);
+}
+
+function originOf(clientData: string): unknown {
+  try {
+    return JSON.parse(Buffer.from(clientData, "base64url").toString())?.origin;
+  } catch {
+    return undefined;
+  }
+}
+
+function refused(message: string): ApiError {
+  return new ApiError("invalid_value", message, { body: { field: "response" } });
 }
 
 interface Needs {

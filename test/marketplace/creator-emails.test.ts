@@ -197,7 +197,7 @@ test("what changed in how an account is entered is told by one e-mail, though ev
   expect(await mail.emailTo(email)).toContain(`${mailing.url}/settings/keys`);
 });
 
-test("an e-mail outlives the copy that was sending it, one of a passkey that never came is not sent, and clients' e-mails displace no passkey's", async ({
+test("an e-mail outlives the copy that was sending it, one of a passkey that never came is not sent, and clients' e-mails displace no passkey's; where none can be kept nothing is changed", async ({
   market,
   mailing,
   mail,
@@ -208,7 +208,8 @@ test("an e-mail outlives the copy that was sending it, one of a passkey that nev
   const { id } = (await findAccount(db, handle))!;
   const letter = (kind: "passkey" | "client", subject: string) => securityEmail(mailing.url, kind, subject, "It.");
   await inTransaction(db, async (tx) => {
-    for (let n = 0; n < 21; n += 1) await noteEmail(tx, id, letter("client", "A client was allowed"));
+    for (let n = 0; n < 20; n += 1) await noteEmail(tx, id, letter("client", "A client was allowed"));
+    await expect(noteEmail(tx, id, letter("client", "One more"))).rejects.toMatchObject({ code: "rate_limited" });
     await noteEmail(tx, id, letter("passkey", "A passkey was added"));
     await prepareEmail(tx, id, letter("passkey", "A passkey never came"), "never-stored");
     await tx.query("update account_letters set claimed_until = now() + interval '1 hour' where account_id = $1", [id]);

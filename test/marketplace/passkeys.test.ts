@@ -157,6 +157,42 @@ test("a passkey is added and removed within ten minutes of signing in alone, and
   expect(await letters()).toEqual(["A passkey was added (localhost:4020)", "A passkey was removed (localhost:4020)"]);
 });
 
+test("a passkey is neither added nor removed while no e-mail of it can be kept, and attempts that fail keep none", async ({
+  market,
+}) => {
+  const { browser, id, handle } = await holder(market);
+  const { db } = market.context;
+  const kept = async () => {
+    const { rows } = await db.query<{ n: number }>(
+      "select count(*)::integer as n from account_letters l join accounts a on a.id = l.account_id where handle = $1",
+      [handle],
+    );
+    return rows[0]!.n;
+  };
+  const known = new Authenticator();
+  expect((await add(browser, known)).status).toBe(201);
+  for (const bent of [{ origin: "https://evil.example" }, { rpId: "evil.example" }, { isUnverified: true }]) {
+    expect((await add(browser, new Authenticator(), bent)).status).toBe(422);
+  }
+  expect((await add(browser, known)).status).toBe(422);
+  expect(await kept()).toBe(2);
+  const foreign = await add(browser, new Authenticator(), { origin: "https://evil.example" });
+  expect(foreign.body).toEqual({ error: expect.stringContaining(`not made at ${ownOrigin}`), field: "response" });
+  const fill = (n: number) =>
+    db.query(
+      `insert into account_letters (account_id, kind, subject, text)
+       select a.id, 'passkey', 'A', 'B' from accounts a, generate_series(1, $2) where handle = $1`,
+      [handle, n],
+    );
+  await fill(18);
+  expect(await add(browser)).toMatchObject({ status: 429, body: { error: expect.stringContaining("e-mails") } });
+  expect((await browser.delete(`/api/account/ways-in/${id}`)).status).toBe(429);
+  expect((await browser.get("/api/account/ways-in")).body.ways).toHaveLength(3);
+  expect(await kept()).toBe(20);
+  await db.query("delete from account_letters where subject = 'A'");
+  expect((await browser.delete(`/api/account/ways-in/${id}`)).status).toBe(200);
+});
+
 describe("an operator", () => {
   const askToConfirm = async (browser: Browser) =>
     (await browser.post("/api/operator/confirm/passkey/challenge")).body as never;

@@ -37,6 +37,11 @@ test.beforeAll(async ({ market: started }) => {
   tool = `${person.handle}--echo`;
 });
 
+// No mail server takes here what is told of each client, and no more clients are allowed than e-mails can wait.
+test.beforeEach(async () => {
+  await market.context.db.query("delete from account_letters");
+});
+
 /** What the SDK's own OAuth client asks its program to keep. */
 class Keeper implements OAuthClientProvider {
   readonly redirectUrl = callback;
@@ -467,6 +472,24 @@ test("a client that is allowed again, also twice at once, has one key: what it h
   expect((await listWith(first.access_token)).status).toBe(401);
   const codes = backs.map((back) => askToken({ ...shown, code: back.searchParams.get("code") ?? "" }));
   expect((await Promise.all(codes)).map(({ status }) => status).sort()).toEqual([200, 400]);
+});
+
+test("a client is not allowed while no e-mail of it can be kept, and is once there is room", async () => {
+  const { db } = market.context;
+  const account = await accountByHandle(db, person.handle);
+  await db.query(
+    "insert into account_letters (account_id, kind, subject, text) select $1, 'client', 'A', 'B' from generate_series(1, 20)",
+    [account.id],
+  );
+  const { client_id } = (await register()).body;
+  const { location } = await follow(addressFor(client_id, "v".repeat(43)));
+  const answerIt = () => person.post(location ?? "", { ...fields, act: "allow" });
+  const refused = await answerIt();
+  expect([refused.status, refused.html.includes("Too many e-mails")]).toEqual([429, true]);
+  expect(await activeKeysOf(client_id)).toEqual([]);
+  await db.query("delete from account_letters where subject = 'A'");
+  expect((await answerIt()).status).toBe(303);
+  expect(await activeKeysOf(client_id)).toHaveLength(1);
 });
 
 test("tokens are renewed 40 times an hour, and what is refused past that is not spent; after 180 days a person is asked again", async () => {
