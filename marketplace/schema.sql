@@ -257,6 +257,7 @@ create table credit_alerts (
   cap_percent integer,
   is_below boolean default false not null,
   told_at timestamp with time zone,
+  refused_at timestamp with time zone,
   constraint credit_alerts_pkey PRIMARY KEY (account_id),
   constraint credit_alerts_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id),
   constraint credit_alerts_balance_below_check CHECK (((balance_below >= 1) AND (balance_below <= 1000000000))),

@@ -9,6 +9,11 @@ import { type AlertKind, alertNames } from "./alert-kinds.ts";
 const emailsMax = 50;
 /** A balance that goes up and down about its mark writes no more often. As PostgreSQL reads it. */
 const balanceToldEvery = "1 hour";
+/**
+ * SQL: the order in which alerts `a` are claimed. Those of a mailbox that refused one today come last, so that they keep none waiting; alerts
+ * that are set anew forget that, so chance decides among the others.
+ */
+const refusedLast = "case when a.refused_at > now() - interval '1 day' then a.refused_at end nulls first, random()";
 
 /**
  * Tells by e-mail which balances fell below their marks and which keys have spent much of their caps. Runs now and then, beside all
@@ -30,6 +35,7 @@ export async function sendAlerts({ db, mailer, publicUrl }: Needs): Promise<void
     } catch (error) {
       failures.push(error);
       await giveBack();
+      await db.query("update credit_alerts set refused_at = now() where account_id = $1", [accountId]);
     }
   }
   if (failures.length > 0) throw failures[0];
@@ -81,11 +87,11 @@ async function claimFallen(db: Queryable): Promise<Fallen[]> {
   const { rows } = await db.query<Fallen>(
     `update credit_alerts a set is_below = true, told_at = date_trunc('milliseconds', now())
      from (
-       select alerts.account_id, handle, spendable, told_at as told_before
-       from credit_alerts alerts join balances using (account_id) join accounts on accounts.id = alerts.account_id
+       select a.account_id, handle, spendable, told_at as told_before
+       from credit_alerts a join balances using (account_id) join accounts on accounts.id = a.account_id
        where not is_below and spendable < balance_below and state = 'open'
          and (told_at is null or told_at < now() - interval '${balanceToldEvery}')
-       limit ${emailsMax} for update of alerts skip locked
+       order by ${refusedLast} limit ${emailsMax} for update of a skip locked
      ) due
      where a.account_id = due.account_id
      returning a.account_id, a.balance_below, a.told_at, due.handle, due.spendable, due.told_before`,
@@ -109,7 +115,7 @@ interface Spent {
 async function claimSpent(db: Queryable): Promise<Spent[]> {
   const { rows } = await db.query<Spent>(
     `with used as (
-       select k.account_id, k.id as key_id, handle, k.name, a.cap_percent, caps.per, caps.began as day, caps.cap, (
+       select k.account_id, k.id as key_id, handle, k.name, a.cap_percent, a.refused_at, caps.per, caps.began as day, caps.cap, (
          select coalesce(sum(d.spent), 0)::bigint from key_days d
          where d.key_id = k.id and d.day between caps.began and today
        ) as spent
@@ -122,7 +128,7 @@ async function claimSpent(db: Queryable): Promise<Spent[]> {
          and not exists (
            select from cap_alerts told where told.key_id = k.id and told.per = caps.per and told.day = caps.began)
      ), due as (
-       select * from used where spent * 100 >= cap * cap_percent limit ${emailsMax}
+       select a.* from used a where spent * 100 >= cap * cap_percent order by ${refusedLast} limit ${emailsMax}
      ), claimed as (
        insert into cap_alerts (key_id, per, day) select key_id, per, day from due on conflict do nothing
        returning key_id, per

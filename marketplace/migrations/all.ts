@@ -68,6 +68,8 @@ import { outputDays } from "./0096-output-days.ts";
 import { forgottenKeys } from "./0097-forgotten-keys.ts";
 import { revokedKeyIndexes } from "./0098-revoked-key-indexes.ts";
 import { toolNames } from "./0099-tool-names.ts";
+import { toolNames } from "./0094-tool-names.ts";
+import { refusedAlerts } from "./0100-refused-alerts.ts";
 
 /**
  * Every step of the marketplace's schema, in the order in which it was shipped, which databases have run. Numbers are names: a new
@@ -143,4 +145,5 @@ export const migrations: readonly Migration[] = [
   forgottenKeys,
   revokedKeyIndexes,
   toolNames,
+  refusedAlerts,
 ];

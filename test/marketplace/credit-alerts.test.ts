@@ -116,6 +116,43 @@ test("an e-mail that the mail server does not take is sent later", async ({ mark
   expect(emails()).toBe(2);
 });
 
+test("mailboxes that refuse, more than are written to in one go, keep nobody else's alerts waiting", async ({
+  market,
+}) => {
+  const { db } = market.context;
+  await db.query(`
+    with made as (
+      insert into accounts (id, handle) select 'acc_refused' || n, 'refused-' || n from generate_series(1, 51) n returning id, handle
+    ), emptied as (
+      insert into balances (account_id) select id from made
+    ), named as (
+      insert into sign_in_users (id, name, email, email_verified, account_id)
+      select 'usr_' || handle, '', handle || '@refused.example', true, id from made
+    ), capped as (
+      insert into api_keys (id, account_id, slot, name, digest, start, last4, scope, rate_limit_per_minute, max_credits_per_day)
+      select 'key_' || handle, id, 1, 'ci', sha256(handle::bytea), 'amk_', 'last', 'own_agents', 60, 1 from made returning id
+    ), spent as (
+      insert into key_days (key_id, day, spent, cap) select id, (now() at time zone 'utc')::date, 1, 1 from capped
+    )
+    insert into credit_alerts (account_id, balance_below, cap_percent) select id, 10, 50 from made`);
+  // The newest, and so the last that would be read without an order.
+  const last = "refused-51@refused.example";
+  const told: string[] = [];
+  const mailer: Mailer = {
+    sendLink: async () => {},
+    send: async (to, subject) => {
+      if (to !== last) throw new Error("550 no such mailbox");
+      told.push(subject);
+    },
+    stop: () => {},
+  };
+  const round = () => sendAlerts({ db, mailer, publicUrl: "https://market.example.com" });
+  // Chance may leave one out of fifty in the first round, and not in the next.
+  for (let n = 0; n < 2; n += 1) await expect(round()).rejects.toThrow("550");
+  expect(told.toSorted()).toEqual(["refused-51: 0 credits left", "refused-51: 100 % of a key's cap spent"]);
+  await db.query("delete from credit_alerts where account_id like 'acc_refused%'");
+});
+
 test("nobody is written to who did not ask for it, or asks no more", async ({ market, mail }) => {
   const { id, buy, emails } = await newHolder(market, mail, { balance_below: 20, cap_percent: 50 });
   await setAlerts({ db: market.context.db, sendsMail: true }, id, { balance_below: null, cap_percent: null });
