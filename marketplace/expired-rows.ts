@@ -41,6 +41,7 @@ export async function deleteExpiredRows(db: Queryable): Promise<void> {
        and not exists (select from effects e where e.key = r.holder and e.state = 'open')`,
   );
   await db.query("delete from letters_sent where day < current_date - 1");
+  await db.query("delete from asked_links where day < current_date - 1");
   await db.query(`delete from cap_alerts where day < current_date - ${dayCountsKeptDays}`);
   await db.query("delete from report_days where day < current_date - 2");
   await db.query(

@@ -234,6 +234,14 @@ END),
   constraint api_keys_tools_check CHECK ((tools = ANY (ARRAY['all'::text, 'search'::text])))
 );
 
+create table asked_links (
+  mailbox text not null,
+  asker text not null,
+  day date default CURRENT_DATE not null,
+  links integer default 1 not null,
+  constraint asked_links_pkey PRIMARY KEY (mailbox, asker, day)
+);
+
 create table balances (
   account_id text not null,
   spendable bigint default 0 not null,

@@ -70,6 +70,7 @@ import { revokedKeyIndexes } from "./0098-revoked-key-indexes.ts";
 import { toolNames } from "./0099-tool-names.ts";
 import { toolNames } from "./0094-tool-names.ts";
 import { refusedAlerts } from "./0100-refused-alerts.ts";
+import { askedLinks } from "./0101-asked-links.ts";
 
 /**
  * Every step of the marketplace's schema, in the order in which it was shipped, which databases have run. Numbers are names: a new
@@ -146,4 +147,5 @@ export const migrations: readonly Migration[] = [
   revokedKeyIndexes,
   toolNames,
   refusedAlerts,
+  askedLinks,
 ];

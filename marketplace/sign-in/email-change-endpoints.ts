@@ -38,7 +38,9 @@ function askEndpoint({ db, signIn, config }: EnterNeeds): Endpoint {
     },
     handler: async (request, response) => {
       const { email } = parse(emailRequest, request.body ?? {}, "bad_request");
-      const link = await askForEmail({ db, signIn, publicUrl: config.publicUrl }, sessionOf(response), email);
+      const needs = { db, signIn, publicUrl: config.publicUrl };
+      const asked = { given: email, asker: signIn.links.askerOf(request, email) };
+      const link = await askForEmail(needs, sessionOf(response), asked);
       response.status(202).json({ sent_to: email, expires_in_seconds: changeMinutes * 60, ...(link ? { link } : {}) });
     },
   };

@@ -18,7 +18,11 @@ export const changePath = "/settings/account/email";
  * be shown. The same for addresses that are known here and others. 403 for a session that is not fresh, 422 naming "email" for the
  * address that it is already, 429 for too many.
  */
-export async function askForEmail(needs: ChangeNeeds, session: Session, given: string): Promise<string | undefined> {
+export async function askForEmail(
+  needs: ChangeNeeds,
+  session: Session,
+  { asker, given }: AskedFor,
+): Promise<string | undefined> {
   const { db, signIn, publicUrl } = needs;
   const email = given.trim().toLowerCase();
   await requireFresh(db, session);
@@ -28,7 +32,7 @@ export async function askForEmail(needs: ChangeNeeds, session: Session, given: s
     throw new ApiError("invalid_value", '"email" is your address already.', { body: { field: "email" } });
   }
   await admitOrRefuse(db, `email-change:${session.userId}`, 5, "Too many changes of the address.");
-  await admitLink(db, email);
+  await admitLink(db, email, asker);
   const token = randomBytes(24).toString("base64url");
   await db.query(
     `insert into email_changes (user_id, email, token_hash, expires_at)
@@ -37,7 +41,15 @@ export async function askForEmail(needs: ChangeNeeds, session: Session, given: s
        email = excluded.email, token_hash = excluded.token_hash, expires_at = excluded.expires_at, done_at = null`,
     [session.userId, email, hashOf(token)],
   );
-  return signIn.links.deliver(email, `${publicUrl}${changePath}?token=${token}`, mailOf(publicUrl));
+  const link = `${publicUrl}${changePath}?token=${token}`;
+  return signIn.links.deliver(email, asker, { link, ...mailOf(publicUrl) });
+}
+
+interface AskedFor {
+  /** The address as it was typed. */
+  readonly given: string;
+  /** Against whom its link is counted. */
+  readonly asker: string;
 }
 
 /** To the new address, which may be a stranger's: it names no account. */

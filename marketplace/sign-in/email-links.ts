@@ -1,12 +1,12 @@
 import { randomUUID } from "node:crypto";
 import type { Request, Response } from "express";
+import { clientOf } from "../../shared/client-address.ts";
 import { ApiError } from "../../shared/errors.ts";
 import type { Database } from "../../shared/postgres.ts";
-import { mailboxOf } from "../accounts/users.ts";
 import { type Auth, hashOf, headersOf, linkMinutes, passCookies, requireAuth } from "./auth.ts";
+import { countLink, knownBrowser } from "./count-links.ts";
+import type { KnownBrowsers } from "./known-browsers.ts";
 import type { Mailer } from "./mail.ts";
-
-const emailsPerDay = 20;
 
 /** Links that sign in once. */
 export class EmailLinks {
@@ -20,9 +20,14 @@ export class EmailLinks {
     return this.#needs.mailer !== undefined || this.#needs.showsLinks;
   }
 
+  /** Against whom a link to that address is counted. */
+  askerOf(request: Request, email: string): string {
+    return this.#needs.knownBrowsers?.knows(request, email) ? knownBrowser : clientOf(request.ip ?? "unknown");
+  }
+
   /**
    * Sends a link, which leads to `next` when it has signed in; answers the link where it may be shown. Known and
-   * unknown addresses are treated alike. 429 past `emailsPerDay`.
+   * unknown addresses are treated alike. 429 for too many in a day.
    */
   async send(request: Request, email: string, next?: string): Promise<string | undefined> {
     const { mailer, showsLinks, publicUrl } = this.#needs;
@@ -36,7 +41,7 @@ export class EmailLinks {
       if (showsLinks) shown = link;
       else await mailer?.sendLink(email, link, linkMinutes);
     };
-    if (!showsLinks) await this.#countEmail(email);
+    if (!showsLinks) await countLink(this.#needs.db, email, this.askerOf(request, email));
     await api.signInMagicLink({ body: { email, metadata: { deliver } }, headers: headersOf(request) });
     return shown;
   }
@@ -44,28 +49,33 @@ export class EmailLinks {
   /** Exchanges a link's token for a session. 401 for one that is unknown, used, too old or not the newest. */
   async open(request: Request, response: Response, token: string): Promise<void> {
     const { api } = requireAuth(this.#needs.auth);
-    await this.#ensureUser(token);
+    const email = await this.#ensureUser(token);
     const answer = await api.magicLinkVerify({ query: { token }, headers: headersOf(request), asResponse: true });
     if (answer.status !== 200) throw ended();
     passCookies(answer, response);
+    if (email) this.#needs.knownBrowsers?.remember(response, email);
   }
 
-  /** Sends a link of another kind, or answers it where it may be shown. 429 past `emailsPerDay`. */
-  async deliver(email: string, link: string, { subject, before, after }: LinkEmail): Promise<string | undefined> {
+  /** Sends a link of another kind, or answers it where it may be shown. 429 for too many in a day. */
+  async deliver(
+    email: string,
+    asker: string,
+    { link, subject, before, after }: LinkEmail,
+  ): Promise<string | undefined> {
     if (this.#needs.showsLinks) return link;
-    await this.#countEmail(email);
+    await countLink(this.#needs.db, email, asker);
     await this.#needs.mailer?.send(email, subject, [before, link, after].join("\n\n"));
     return undefined;
   }
 
   /**
    * A new person who uses a link and another way to sign in at the same time must not be made a user twice: the second
-   * would fail with its link used up. The holder of a valid link has proved that the address is theirs.
+   * would fail with its link used up. The holder of a valid link has proved that the address is theirs: it is answered.
    */
-  async #ensureUser(token: string): Promise<void> {
+  async #ensureUser(token: string): Promise<string | undefined> {
     const { internalAdapter } = await requireAuth(this.#needs.auth).$context;
     const pending = await internalAdapter.findVerificationValue(`magic-link:${hashOf(token)}`);
-    if (!pending || pending.expiresAt < new Date()) return;
+    if (!pending || pending.expiresAt < new Date()) return undefined;
     const email = JSON.parse(pending.value).email.toLowerCase();
     const { db } = this.#needs;
     const { rows } = await db.query("select token_hash from sign_in_links where address = $1", [email]);
@@ -74,6 +84,7 @@ export class EmailLinks {
       "insert into sign_in_users (id, name, email, email_verified) values ($1, '', $2, true) on conflict do nothing",
       [`usr_${randomUUID()}`, email],
     );
+    return email;
   }
 
   /** Only an address's newest link opens anything. */
@@ -84,18 +95,6 @@ export class EmailLinks {
       [email.toLowerCase(), hashOf(token), linkMinutes],
     );
   }
-
-  async #countEmail(email: string): Promise<void> {
-    const { rowCount } = await this.#needs.db.query(
-      `insert into letters_sent as sent (address) values ($1)
-       on conflict (address, day) do update set letters = sent.letters + 1 where sent.letters < ${emailsPerDay}`,
-      [mailboxOf(email)],
-    );
-    if (rowCount === 1) return;
-    throw new ApiError("rate_limited", "This address was sent enough links for today.", {
-      headers: { "retry-after": "3600" },
-    });
-  }
 }
 
 function ended(): ApiError {
@@ -103,6 +102,7 @@ function ended(): ApiError {
 }
 
 export interface LinkEmail {
+  readonly link: string;
   readonly subject: string;
   /** What stands before the link, and behind it. */
   readonly before: string;
@@ -114,5 +114,7 @@ interface Needs {
   readonly db: Database;
   readonly publicUrl: string;
   readonly mailer: Mailer | undefined;
+  /** Undefined where nobody signs in. */
+  readonly knownBrowsers: KnownBrowsers | undefined;
   readonly showsLinks: boolean;
 }

@@ -44,7 +44,7 @@ export function nextOf(asked: string | null | undefined, otherwise = landingPath
  */
 export async function sendLink({ signIn, db }: EnterNeeds, request: Request, email: string, next?: string) {
   await admitFrom(db, request);
-  await admitLink(db, email);
+  await admitLink(db, email, signIn.links.askerOf(request, email));
   return signIn.links.send(request, email, next);
 }
 
@@ -60,9 +60,10 @@ export async function enterAtProvider({ signIn, db }: EnterNeeds, request: Reque
   return signIn.singleSignOn.start(request, response, next);
 }
 
-/** Counts one more e-mail with a link to this mailbox, whatever the link is for; 429 for too many. */
-export async function admitLink(db: Queryable, email: string): Promise<void> {
-  await admitOrRefuse(db, `sign-in:${mailboxOf(email)}`, linksPerMinute, "Too many links for this address.");
+/** Counts one more e-mail with a link to this mailbox by who asks for it, whatever the link is for; 429 for too many. */
+export async function admitLink(db: Queryable, email: string, asker: string): Promise<void> {
+  const subject = `sign-in:${mailboxOf(email)} for ${asker}`;
+  await admitOrRefuse(db, subject, linksPerMinute, "Too many links for this address.");
 }
 
 const linksPerMinute = 5;

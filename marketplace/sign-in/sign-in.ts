@@ -3,6 +3,7 @@ import type { Database } from "../../shared/postgres.ts";
 import { createAuth } from "./auth.ts";
 import type { SignInConfig } from "./config.ts";
 import { EmailLinks } from "./email-links.ts";
+import { KnownBrowsers } from "./known-browsers.ts";
 import { createMailer, type Mailer } from "./mail.ts";
 import { Passkeys } from "./passkeys.ts";
 import { Sessions } from "./sessions.ts";
@@ -29,7 +30,8 @@ export function createSignIn({ config, db, log, publicUrl }: SignInOptions): Sig
   const base = sessionSecret && { db, log, publicUrl, secret: sessionSecret.reveal() };
   const auth = base && createAuth(base);
   const mailer = createMailer(config, host);
-  const links = new EmailLinks({ auth, db, publicUrl, mailer, showsLinks });
+  const knownBrowsers = base && new KnownBrowsers(base.secret, publicUrl);
+  const links = new EmailLinks({ auth, db, publicUrl, mailer, showsLinks, knownBrowsers });
   const passkeys = new Passkeys({ auth, db, publicUrl });
   return {
     ways: {

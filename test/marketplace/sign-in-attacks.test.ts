@@ -117,10 +117,10 @@ describe("one mail box", () => {
     ["someone@example.com", "someone@example.org", false],
   ])("%s and %s: %s", (one, other, same) => expect(mailboxOf(one) === mailboxOf(other)).toBe(same));
 
-  test("is not filled under many tags: five links a minute, twenty a day", async () => {
+  test("is not filled under many tags: five links a minute of one asker", async () => {
     const box = newEmail().replace("@", "+0@");
-    const ask = (n: number) =>
-      new Browser(deployed.url).post("/api/account/sign-in/email", { email: box.replace("+0", `+${n}`) });
+    const browser = new Browser(deployed.url);
+    const ask = (n: number) => browser.post("/api/account/sign-in/email", { email: box.replace("+0", `+${n}`) });
     const statuses = [];
     for (let n = 0; n < 6; n += 1) statuses.push((await ask(n)).status);
     // The mail server of this one is away.

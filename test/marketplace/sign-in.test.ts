@@ -146,11 +146,39 @@ describe("by e-mail", () => {
     }
   });
 
-  test("somebody else's mail box is not filled by twenty-one e-mails in a day, either", async ({ deployed }) => {
+  test("nobody keeps another from signing in: a day's links to a mailbox are five for each asker and thirty for strangers, beside ten for browsers that it signed in to before", async ({
+    mail,
+    deployed,
+  }) => {
+    const { db } = deployed.context;
     const email = newEmail();
-    await deployed.context.db.query("insert into letters_sent (address, letters) values ($1, 19)", [email]);
-    const ask = () => new Browser(deployed.url).post("/api/account/sign-in/email", { email });
-    expect([(await ask()).status, (await ask()).status]).toEqual([202, 429]);
+    const ask = async (browser: Browser) => {
+      await db.query("delete from rate_limits");
+      return (await browser.post("/api/account/sign-in/email", { email })).status;
+    };
+    const known = new Browser(deployed.url, "198.51.100.7");
+    expect(await ask(known)).toBe(202);
+    const opened = await known.post("/api/account/sign-in/email/confirm", {
+      token: tokenIn(await linkTo(mail, email)),
+    });
+    const cookies = opened.headers.getSetCookie().filter((line) => line.startsWith("signed_in_as="));
+    expect(cookies.map((line) => /Path=([^;]+)/.exec(line)?.[1])).toEqual(["/sign-in", "/api/account/sign-in"]);
+    for (const line of cookies) expect(line).toMatch(/HttpOnly; Secure; SameSite=Lax/);
+
+    const strangers = [1, 2].map((n) => new Browser(deployed.url, `2001:db8:0:9::${n}`));
+    for (let n = 0; n < 5; n += 1) expect(await ask(strangers[n % 2]!)).toBe(202);
+    expect(await ask(strangers[0]!)).toBe(429);
+    expect(await ask(new Browser(deployed.url, "203.0.113.1"))).toBe(202);
+
+    await db.query("update letters_sent set letters = 29 where address = $1", [email]);
+    expect(await ask(new Browser(deployed.url, "203.0.113.2"))).toBe(202);
+    expect(await ask(new Browser(deployed.url, "203.0.113.3"))).toBe(429);
+    const forged = { cookie: `signed_in_as=${"A".repeat(43)}` };
+    expect((await new Browser(deployed.url).post("/api/account/sign-in/email", { email }, forged)).status).toBe(429);
+    for (let n = 0; n < 10; n += 1) expect(await ask(known)).toBe(202);
+    expect(await ask(known)).toBe(429);
+    // To another mailbox this browser is a stranger.
+    expect((await known.post("/api/account/sign-in/email", { email: newEmail() })).status).toBe(202);
   });
 
   test("nor are links guessed from one place: 429 after sixty attempts a minute, there alone", async ({ local }) => {

@@ -58,10 +58,11 @@ export function accountPage(needs: Needs): Page {
         const { kind } = await removeWayIn({ db, ways: signIn.ways, publicUrl }, viewer.session, form.get("id") ?? "");
         return done(path, kind === "passkey" ? "passkey-removed" : "removed");
       },
-      "change-email": async ({ viewer }, form) => {
+      "change-email": async ({ viewer, request }, form) => {
         const { email } = parse(emailRequest, { email: form.get("email") ?? "" }, "invalid_value");
         const { publicUrl } = needs.config;
-        const link = await askForEmail({ db, signIn, publicUrl }, viewer.session, email);
+        const asked = { given: email, asker: signIn.links.askerOf(request, email) };
+        const link = await askForEmail({ db, signIn, publicUrl }, viewer.session, asked);
         return { title: "Account", body: <LinkSent email={email} link={link} /> };
       },
       "rename-way": async ({ viewer }, form) => {
