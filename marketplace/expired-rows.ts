@@ -22,6 +22,7 @@ const signInTables = [
  * - sessions, links, challenges, wallet proofs, OAuth clients, requests and tokens past their end;
  * - users who have neither a session nor an account;
  * - reservations of ended runs;
+ * - payout wallets that were taken out and never could be paid;
  * - counts of failed runs and of calls of an hour ago, and daily counts;
  * - reports of agents, `resolvedReportsKeptDays` after they were resolved, or `reportsKept` after they came;
  * - failed requests, and calls that keys were refused;
@@ -40,6 +41,7 @@ export async function deleteExpiredRows(db: Queryable): Promise<void> {
     `delete from reservations r where until < now() - interval '1 hour'
        and not exists (select from effects e where e.key = r.holder and e.state = 'open')`,
   );
+  await db.query("delete from payout_wallets where state = 'retired' and checked_at is null");
   await db.query("delete from letters_sent where day < current_date - 1");
   await db.query("delete from asked_links where day < current_date - 1");
   await db.query(`delete from cap_alerts where day < current_date - ${dayCountsKeptDays}`);

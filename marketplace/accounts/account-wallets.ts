@@ -132,10 +132,15 @@ interface Asking {
   readonly askedAt: string;
 }
 
-/** Nothing more is paid to the wallet: the next quote is without it. */
-export async function removeWallet(db: Queryable, account: Account, id: string): Promise<void> {
+/** Nothing more is paid to the wallet: the next quote is without it. Of one that was never paid nothing is kept. */
+export async function removeWallet(db: Database, account: Account, id: string): Promise<void> {
   const wallet = await findWallet(db, account.id, id);
-  await db.query("update payout_wallets set state = 'retired' where id = $1", [wallet.id]);
+  await inTransaction(db, async (tx) => {
+    const { rowCount } = await tx.query("delete from payout_wallets where id = $1 and state = 'unchecked'", [
+      wallet.id,
+    ]);
+    if (rowCount === 0) await tx.query("update payout_wallets set state = 'retired' where id = $1", [wallet.id]);
+  });
 }
 
 async function findWallet(db: Queryable, accountId: AccountId, id: string): Promise<ListedWallet> {

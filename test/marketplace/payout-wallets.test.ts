@@ -30,6 +30,7 @@ import {
 import { type Account, createAccount } from "../../marketplace/accounts/create.ts";
 import { recheckWallets } from "../../marketplace/accounts/recheck-wallets.ts";
 import type { Context } from "../../marketplace/context.ts";
+import { deleteExpiredRows } from "../../marketplace/expired-rows.ts";
 import type { OpenLedger } from "../infra/local-hedera/sdk.ts";
 import { type Browser, withAccount } from "../support/browser.ts";
 import { marketTest } from "../support/fixtures.ts";
@@ -155,6 +156,27 @@ describe("a wallet", () => {
     expect((await browser.delete(at)).body.removed).toBe(true);
     expect(await paidOn()).toEqual([base]);
     expect((await browser.delete(at)).status).toBe(404);
+  });
+
+  test("that never proved itself leaves nothing behind when it is removed", async ({ market }) => {
+    const [{ browser, handle }, closing] = [await newCreator(market), await newCreator(market)];
+    const { db } = market.context;
+    const statesOf = async (of: string) => {
+      const kept = "select w.state from payout_wallets w join accounts a on a.id = w.account_id where handle = $1";
+      return (await db.query<{ state: string }>(kept, [of])).rows.map(({ state }) => state);
+    };
+    const paid = await proved(browser, base, newEvmWallet());
+    const { at } = await propose(browser, base, newEvmWallet().address);
+    expect((await browser.delete(at)).status).toBe(200);
+    expect(await statesOf(handle)).toEqual(["checked"]);
+    expect((await browser.delete(paid)).status).toBe(200);
+    await propose(closing.browser, base, newEvmWallet().address);
+    await db.query(
+      "update payout_wallets set state = 'retired' where account_id = (select id from accounts where handle = $1)",
+      [closing.handle],
+    );
+    await deleteExpiredRows(db);
+    expect([await statesOf(handle), await statesOf(closing.handle)]).toEqual([["retired"], []]);
   });
 
   test("replaces the one before only once it has proved itself", async ({ market }) => {
