@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { jsonAnswer, requestBody } from "../../shared/endpoint.ts";
+import { freshMinutes } from "../fresh-session.ts";
 import { settingsBody } from "../http/body-limits.ts";
 import { sessionOf } from "../http/callers.ts";
 import type { Endpoint } from "../http/endpoint.ts";
@@ -9,7 +10,6 @@ import { parse } from "../parse.ts";
 import { askForEmail, changeEmail, changeMinutes } from "./email-change.ts";
 import { tokenRequest } from "./endpoints.ts";
 import { admitFrom, type EnterNeeds, emailRequest } from "./enter.ts";
-import { freshMinutes } from "./fresh-session.ts";
 import { linkSentShape } from "./shapes.ts";
 
 /** Another address for an account: the signed-in person asks for it, and the reader of its e-mails confirms it. */

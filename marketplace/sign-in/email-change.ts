@@ -3,10 +3,10 @@ import { ApiError } from "../../shared/errors.ts";
 import { type Database, inTransaction, isUniqueViolation, type Transaction } from "../../shared/postgres.ts";
 import { type Email, noteEmailToFormer } from "../accounts/account-emails.ts";
 import { admitOrRefuse } from "../admit-or-refuse.ts";
+import { requireFresh } from "../fresh-session.ts";
 import type { AccountId } from "../ids.ts";
 import { hashOf } from "./auth.ts";
 import { admitLink } from "./enter.ts";
-import { requireFresh } from "./fresh-session.ts";
 import type { Session } from "./sessions.ts";
 import type { SignIn } from "./sign-in.ts";
 

@@ -1,4 +1,5 @@
 import { jsonAnswer, requestBody } from "../../shared/endpoint.ts";
+import { freshMinutes } from "../fresh-session.ts";
 import { settingsBody } from "../http/body-limits.ts";
 import { sessionOf } from "../http/callers.ts";
 import type { Endpoint } from "../http/endpoint.ts";
@@ -6,7 +7,6 @@ import { refusals } from "../http/refusals.ts";
 import { requireSameOrigin } from "../http/same-origin.ts";
 import { parse } from "../parse.ts";
 import { admitFrom, type EnterNeeds } from "./enter.ts";
-import { freshMinutes } from "./fresh-session.ts";
 import {
   addedPasskeyShape,
   assertionBody,

@@ -2,7 +2,7 @@ import { ApiError } from "../../shared/errors.ts";
 import { type Database, inTransaction, type Queryable } from "../../shared/postgres.ts";
 import { noteEmail, securityEmail } from "../accounts/account-emails.ts";
 import { accountOfUser } from "../accounts/users.ts";
-import { requireFresh } from "./fresh-session.ts";
+import { requireFresh } from "../fresh-session.ts";
 import type { Session } from "./sessions.ts";
 import type { SignIn } from "./sign-in.ts";
 

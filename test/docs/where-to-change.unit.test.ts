@@ -15,10 +15,10 @@ import { extraInstructionsLengthMax } from "../../marketplace/agents/field-limit
 import { dollarsPerCredit } from "../../marketplace/answers/amounts.ts";
 import { connectorIds } from "../../marketplace/connectors/connector.ts";
 import { reportsKept, resolvedReportsKeptDays } from "../../marketplace/expired-rows.ts";
+import { freshMinutes } from "../../marketplace/fresh-session.ts";
 import { historyDays } from "../../marketplace/history-days.ts";
 import { clientKeptDays, grantDays, renewalsAnHour } from "../../marketplace/oauth/grants.ts";
 import { quoteGoodForSeconds } from "../../marketplace/payments/quotes/quote-id.ts";
-import { freshMinutes } from "../../marketplace/sign-in/fresh-session.ts";
 import { freePictureMax } from "../../marketplace/svg/free-picture.ts";
 import { maxTimeoutSeconds } from "../../marketplace/time-limits.ts";
 import { imageBytesMax } from "../../marketplace/tracer/image/limits.ts";

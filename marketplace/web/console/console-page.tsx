@@ -4,7 +4,7 @@ import { ApiError } from "../../../shared/errors.ts";
 import type { Widening } from "../../../shared/page/policy.ts";
 import type { Database } from "../../../shared/postgres.ts";
 import type { Account } from "../../accounts/create.ts";
-import { NotFreshError } from "../../sign-in/fresh-session.ts";
+import { NotFreshError } from "../../fresh-session.ts";
 import { admitAccountChange, isShownTo } from "../../sign-in/require-session.ts";
 import { openAccountPath, signInPath } from "../layout.tsx";
 import type { Page, Redirect, Shown, View, Visit } from "../page.ts";

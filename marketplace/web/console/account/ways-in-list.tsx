@@ -4,7 +4,7 @@ import { Button, ButtonLink } from "../../../../shared/page/button.tsx";
 import { Disclosure } from "../../../../shared/page/disclosure.tsx";
 import { Icon } from "../../../../shared/page/icon.tsx";
 import { Time } from "../../../../shared/page/time.tsx";
-import { freshMinutes } from "../../../sign-in/fresh-session.ts";
+import { freshMinutes } from "../../../fresh-session.ts";
 import { passkeyNameMax, type WayIn } from "../../../sign-in/ways-in.ts";
 import { confirmPath } from "../../admin/operator-page.tsx";
 import { signInPath } from "../../layout.tsx";

@@ -1,6 +1,5 @@
-import { ApiError } from "../../shared/errors.ts";
-import type { Queryable } from "../../shared/postgres.ts";
-import type { Session } from "./sessions.ts";
+import { ApiError } from "../shared/errors.ts";
+import type { Queryable } from "../shared/postgres.ts";
 
 export const freshMinutes = 10;
 
@@ -8,7 +7,7 @@ export const freshMinutes = 10;
  * Whether the person signed in here, or, as an operator, showed a code or a passkey, within the last minutes: a stranger who finds the
  * device open did not. Of operators signing in is not enough, since a passkey that the mailbox alone could add would open their pages.
  */
-export async function isFresh(db: Queryable, { id }: Session): Promise<boolean> {
+export async function isFresh(db: Queryable, { id }: SignedIn): Promise<boolean> {
   const { rows } = await db.query<{ fresh: boolean }>(
     `select created_at > now() - interval '${freshMinutes} minutes'
          and not exists (select from operators o join sign_in_users u on u.account_id = o.account_id where u.id = s.user_id)
@@ -19,8 +18,13 @@ export async function isFresh(db: Queryable, { id }: Session): Promise<boolean> 
   return rows[0]?.fresh ?? false;
 }
 
+/** A session. */
+export interface SignedIn {
+  readonly id: string;
+}
+
 /** 403 for a session that is not fresh. */
-export async function requireFresh(db: Queryable, session: Session): Promise<void> {
+export async function requireFresh(db: Queryable, session: SignedIn): Promise<void> {
   if (!(await isFresh(db, session))) throw new NotFreshError();
 }
 
