@@ -32,7 +32,7 @@ export class NotFreshError extends ApiError {
   constructor() {
     super(
       "forbidden",
-      `Sign out and in again first, or show as an operator that it is you: passkeys and the e-mail address are changed within ${freshMinutes} minutes of that.`,
+      `Sign out and in again first, or show as an operator that it is you: passkeys, the e-mail address and payout wallets are changed within ${freshMinutes} minutes of that.`,
     );
   }
 }

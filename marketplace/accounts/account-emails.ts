@@ -10,7 +10,7 @@ const waitingMax = 20;
 const keptDays = 7;
 
 /**
- * Has the holder told by e-mail what was changed in how their account is entered; in the transaction that changes it. 429 where too many
+ * Has the holder told by e-mail what was changed in how their account is entered, or where it is paid; in the transaction that changes it. 429 where too many
  * wait: nothing is changed of which no e-mail is kept.
  */
 export async function noteEmail(db: Queryable, accountId: AccountId, mail: Email): Promise<void> {
@@ -86,14 +86,18 @@ export function tooManyWait(): ApiError {
 }
 
 export interface Email {
-  readonly kind: "passkey" | "client" | "email";
+  readonly kind: "passkey" | "client" | "email" | "wallet";
   readonly subject: string;
   readonly text: string;
 }
 
 /** Says what to do about it, which is the same for all. */
 export function securityEmail(publicUrl: string, kind: Email["kind"], subject: string, what: string): Email {
-  const ifNot = `If it was not you, sign in, undo it at ${publicUrl}/settings/account or ${publicUrl}/settings/keys, and sign out everywhere else there.`;
+  const account = `${publicUrl}/settings/account`;
+  const ifNot =
+    kind === "wallet"
+      ? `If it was not you, sign in, undo it at ${publicUrl}/settings/wallets, and sign out everywhere else at ${account}.`
+      : `If it was not you, sign in, undo it at ${account} or ${publicUrl}/settings/keys, and sign out everywhere else there.`;
   return { kind, subject: `${subject} (${new URL(publicUrl).host})`, text: [what, ifNot].join("\n\n") };
 }
 

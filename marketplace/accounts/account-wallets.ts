@@ -1,11 +1,13 @@
 import { randomBytes } from "node:crypto";
 import { getAddress, isAddress } from "viem/utils";
 import { ApiError } from "../../shared/errors.ts";
-import { type Database, inTransaction, type Queryable } from "../../shared/postgres.ts";
+import { type Database, inTransaction, type Queryable, type Transaction } from "../../shared/postgres.ts";
 import type { Config } from "../config.ts";
+import { requireFresh, type SignedIn } from "../fresh-session.ts";
 import type { AccountId, WalletId } from "../ids.ts";
 import { payableNetworks } from "../stablecoins.ts";
 import type { Wallet } from "../wallet.ts";
+import { noteEmail, securityEmail } from "./account-emails.ts";
 import type { Account } from "./create.ts";
 import { adoptWallet, proposeWallet, requireWalletForm } from "./payout-wallets.ts";
 import { problemOf, type WalletProblem } from "./wallet-check.ts";
@@ -46,14 +48,26 @@ export async function addWallet(
   return findWallet(db, account.id, id);
 }
 
+/** Who changes where an account is paid. */
+export interface Holder {
+  readonly account: Account;
+  readonly session: SignedIn;
+}
+
 /**
- * Takes the wallet's signature of its text: from now on it is paid, in place of the one before. 422 when the signature
- * does not hold, the text is too old, or the wallet cannot be paid: then it need not sign again, and is paid as soon as it can be.
- * 503 when the chain does not answer.
+ * Takes the wallet's signature of its text: from now on it is paid, in place of the one before, and the holder gets an e-mail. 403 for a
+ * session that is not fresh. 422 when the signature does not hold, the text is too old, or the wallet cannot be paid: then it need not sign
+ * again, and is paid as soon as it can be. 503 when the chain does not answer.
  */
-export async function proveWallet({ db, tools }: WalletNeeds, account: Account, id: string, signature: string) {
+export async function proveWallet(
+  { db, config, tools }: WalletNeeds,
+  { account, session }: Holder,
+  id: string,
+  signature: string,
+) {
   const wallet = await findWallet(db, account.id, id);
   if (wallet.state === "checked") return wallet;
+  await requireFresh(db, session);
   const { challenge } = wallet;
   if (!challenge) throw new ApiError("conflict", "This wallet has proved itself already.");
   if (new Date(challenge.expires_at) < new Date()) {
@@ -65,9 +79,23 @@ export async function proveWallet({ db, tools }: WalletNeeds, account: Account, 
     await recordProof(db, wallet.id, problem);
     throw new ApiError("invalid_value", problem.text, { body: { reason: problem.reason } });
   }
-  if (!(await inTransaction(db, (tx) => adoptWallet(tx, account.id, wallet.id)))) throw unknownWallet(id);
+  if (!(await inTransaction(db, (tx) => adoptAndTell(tx, config, account.id, wallet.id)))) throw unknownWallet(id);
   return findWallet(db, account.id, id);
 }
+
+async function adoptAndTell(
+  tx: Transaction,
+  { publicUrl }: WalletNeeds["config"],
+  accountId: AccountId,
+  id: WalletId,
+): Promise<boolean> {
+  if (!(await adoptWallet(tx, accountId, id))) return false;
+  const what = `${nameOf(await findWallet(tx, accountId, id))} has proved itself: from now on your agents are paid there.`;
+  await noteEmail(tx, accountId, securityEmail(publicUrl, "wallet", "A payout wallet was added", what));
+  return true;
+}
+
+const nameOf = ({ network, address }: Wallet) => `The wallet ${address} on ${network}`;
 
 /** Checks whether a proved wallet can be paid now, instead of waiting for the next periodic check. */
 export async function checkWallet(needs: WalletNeeds, account: Account, id: string): Promise<ListedWallet> {
@@ -75,7 +103,7 @@ export async function checkWallet(needs: WalletNeeds, account: Account, id: stri
   const wallet = await findWallet(db, account.id, id);
   if (wallet.state === "unchecked") throw new ApiError("conflict", "The wallet has to prove itself first.");
   const asking = { id: wallet.id, accountId: account.id, askedAt: await momentOf(db, wallet.id) };
-  if (await recordWalletCheck(db, asking, await problemOf(tools, wallet))) return findWallet(db, account.id, id);
+  if (await recordWalletCheck(needs, asking, await problemOf(tools, wallet))) return findWallet(db, account.id, id);
   // A later check has begun meanwhile, and may still wait for the chain.
   return checkWallet(needs, account, id);
 }
@@ -104,7 +132,7 @@ async function recordProof(db: Queryable, id: WalletId, { text, reason }: Wallet
  * takes the place of the one before. False, and nothing is recorded, when another check began later, or when it is removed.
  */
 export async function recordWalletCheck(
-  db: Database,
+  { db, config }: Pick<WalletNeeds, "db" | "config">,
   { id, accountId, askedAt }: Asking,
   problem: WalletProblem | undefined,
 ): Promise<boolean> {
@@ -119,7 +147,7 @@ export async function recordWalletCheck(
        returning state`,
       [id, problem?.text ?? null, problem?.reason ?? null, askedAt],
     );
-    if (rows[0]?.state === "unchecked" && !problem) await adoptWallet(tx, accountId, id);
+    if (rows[0]?.state === "unchecked" && !problem) await adoptAndTell(tx, config, accountId, id);
     return rows.length === 1;
   });
 }
@@ -132,16 +160,34 @@ interface Asking {
   readonly askedAt: string;
 }
 
-/** Nothing more is paid to the wallet: the next quote is without it. Of one that was never paid nothing is kept. */
-export async function removeWallet(db: Database, account: Account, id: string): Promise<void> {
+/**
+ * Nothing more is paid to the wallet, the next quote is without it, and the holder gets an e-mail. 403 for a session that is not fresh. One
+ * that never signed can go from any session: nothing was paid to it, and nothing is kept of it.
+ */
+export async function removeWallet(
+  needs: Pick<WalletNeeds, "db" | "config">,
+  { account, session }: Holder,
+  id: string,
+): Promise<void> {
+  const { db, config } = needs;
   const wallet = await findWallet(db, account.id, id);
-  await inTransaction(db, async (tx) => {
-    const { rowCount } = await tx.query("delete from payout_wallets where id = $1 and state = 'unchecked'", [
-      wallet.id,
-    ]);
-    if (rowCount === 0) await tx.query("update payout_wallets set state = 'retired' where id = $1", [wallet.id]);
+  const hasSigned = wallet.state !== "unchecked";
+  if (hasSigned) await requireFresh(db, session);
+  const isGone = await inTransaction(db, async (tx) => {
+    // An account is locked before its wallets, wherever both are.
+    await tx.query("select from accounts where id = $1 for no key update", [account.id]);
+    const { rowCount } = await tx.query(hasSigned ? retire : forget, [wallet.id]);
+    if (!hasSigned || rowCount === 0) return rowCount === 1;
+    const what = `${nameOf(wallet)} was removed: nothing more is paid there.`;
+    await noteEmail(tx, account.id, securityEmail(config.publicUrl, "wallet", "A payout wallet was removed", what));
+    return true;
   });
+  // It has signed meanwhile, or another removed it.
+  if (!isGone) await removeWallet(needs, { account, session }, id);
 }
+
+const retire = "update payout_wallets set state = 'retired' where id = $1 and state <> 'retired'";
+const forget = "delete from payout_wallets where id = $1 and state = 'unchecked' and proved_at is null";
 
 async function findWallet(db: Queryable, accountId: AccountId, id: string): Promise<ListedWallet> {
   if (!/^wal_\w{1,40}$/.test(id)) throw unknownWallet(id);

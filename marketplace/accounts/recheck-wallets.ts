@@ -1,6 +1,7 @@
 import { ApiError } from "../../shared/errors.ts";
 import { forEvery } from "../../shared/for-every.ts";
 import type { Database } from "../../shared/postgres.ts";
+import type { Config } from "../config.ts";
 import type { Events } from "../events.ts";
 import type { AccountId, WalletId } from "../ids.ts";
 import type { Wallet } from "../wallet.ts";
@@ -24,7 +25,7 @@ export async function recheckWallets(needs: Needs): Promise<void> {
   await forEvery(due, (wallet) => recheck(needs, wallet));
 }
 
-async function recheck({ db, tools, events }: Needs, wallet: Due): Promise<void> {
+async function recheck({ db, config, tools, events }: Needs, wallet: Due): Promise<void> {
   const problem = await problemOf(tools, wallet).catch(unlessSilent);
   if (problem === silent) {
     const again = `update payout_wallets set looked_at = now() - interval '${payableCheckedEvery}'
@@ -32,7 +33,7 @@ async function recheck({ db, tools, events }: Needs, wallet: Due): Promise<void>
     await db.query(again, [wallet.id, wallet.askedAt]);
     return;
   }
-  const isRecorded = await recordWalletCheck(db, wallet, problem);
+  const isRecorded = await recordWalletCheck({ db, config }, wallet, problem);
   const state = problem === undefined ? "checked" : "unpayable";
   if (isRecorded && state !== wallet.state) events.walletMoved({ walletId: wallet.id, network: wallet.network, state });
 }
@@ -57,6 +58,7 @@ async function claim(db: Database, isDue: string): Promise<readonly Due[]> {
 
 interface Needs {
   readonly db: Database;
+  readonly config: Pick<Config, "publicUrl">;
   readonly tools: Chains;
   readonly events: Pick<Events, "walletMoved">;
 }

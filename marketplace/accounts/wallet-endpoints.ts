@@ -1,12 +1,22 @@
+import type { Response } from "express";
 import { z } from "zod";
 import { type Answers, jsonAnswer, requestBody, type Shapes } from "../../shared/endpoint.ts";
+import { freshMinutes } from "../fresh-session.ts";
 import { settingsBody } from "../http/body-limits.ts";
-import { accountOf } from "../http/callers.ts";
+import { accountOf, sessionOf } from "../http/callers.ts";
 import type { Endpoint } from "../http/endpoint.ts";
 import { exampleAgent, exampleTime } from "../http/examples.ts";
 import { refusals } from "../http/refusals.ts";
 import { parse } from "../parse.ts";
-import { addWallet, checkWallet, listWallets, proveWallet, removeWallet, type WalletNeeds } from "./account-wallets.ts";
+import {
+  addWallet,
+  checkWallet,
+  type Holder,
+  listWallets,
+  proveWallet,
+  removeWallet,
+  type WalletNeeds,
+} from "./account-wallets.ts";
 import { agentsPaidPerCall } from "./paid-agents.ts";
 import { unpayableCheckedEvery } from "./recheck-wallets.ts";
 import { removedShape, walletRefusalShape, walletShape, walletsShape } from "./shapes.ts";
@@ -16,6 +26,8 @@ import { exampleSignature, exampleWallet, signature, walletBody } from "./wallet
 export function walletEndpoints(needs: WalletNeeds): Endpoint[] {
   return [listEndpoint(needs), addEndpoint(needs), removeEndpoint(needs), proveEndpoint(needs), checkEndpoint(needs)];
 }
+
+const holderOf = (response: Response): Holder => ({ account: accountOf(response), session: sessionOf(response) });
 
 const walletPath: Shapes = { id: z.string().describe("As the list of wallets names it.") };
 
@@ -72,14 +84,14 @@ function addEndpoint(needs: WalletNeeds): Endpoint {
   };
 }
 
-function removeEndpoint({ db }: WalletNeeds): Endpoint {
+function removeEndpoint(needs: WalletNeeds): Endpoint {
   return {
     method: "delete",
     path: "/api/account/wallets/{id}",
     id: "removeWallet",
     tag: "Payout wallets",
     summary: "Take a wallet out: the next quote is without it.",
-    description: "To be paid there again, it has to be proposed and to prove itself again.",
+    description: `Within ${freshMinutes} minutes of signing in, unless it has not proved itself. To be paid there again, it has to be proposed and to prove itself again. The holder is told by e-mail.`,
     access: "account",
     pathParameters: walletPath,
     answers: {
@@ -87,7 +99,7 @@ function removeEndpoint({ db }: WalletNeeds): Endpoint {
       ...refusals({ 404: 'There is no wallet "wal_01k8q3v5w7x9z1b3d5f7h9j1k3" of this account.' }),
     },
     handler: async (request, response) => {
-      await removeWallet(db, accountOf(response), String(request.params.id));
+      await removeWallet(needs, holderOf(response), String(request.params.id));
       response.json({ id: request.params.id, removed: true });
     },
   };
@@ -103,7 +115,8 @@ function proveEndpoint(needs: WalletNeeds): Endpoint {
     tag: "Payout wallets",
     summary: "The wallet's signature of its text: when it holds and the wallet can be paid, it is.",
     description:
-      "From then on the wallet is paid, in place of the one before. A signature that does not hold, a text that is too old " +
+      `Within ${freshMinutes} minutes of signing in. From then on the wallet is paid, in place of the one before, and the holder is told by e-mail. ` +
+      "A signature that does not hold, a text that is too old " +
       "and a wallet that the chain would refuse to pay are a 422. The last need not sign again: it is `unpayable` beside the one that " +
       `is paid, and takes its place once checkWallet, or the check every ${unpayableCheckedEvery}, finds that it can be.`,
     access: "account",
@@ -122,7 +135,7 @@ function proveEndpoint(needs: WalletNeeds): Endpoint {
     },
     handler: async (request, response) => {
       const { signature } = parse(proofRequest, request.body ?? {}, "bad_request");
-      response.json(await proveWallet(needs, accountOf(response), String(request.params.id), signature));
+      response.json(await proveWallet(needs, holderOf(response), String(request.params.id), signature));
     },
   };
 }

@@ -116,6 +116,13 @@ function SignIn({ here }: { here: string }) {
 /** The page that opens an account for a person who is signed in without one. */
 export const openAccountPath = "/settings/open";
 
+/** Where an operator shows that it is they; leads back to the path in `next`. */
+export const confirmPath = "/admin/confirm";
+
+export function confirmAt(next: string): string {
+  return `${confirmPath}?next=${encodeURIComponent(next)}`;
+}
+
 /** Signing in leads back to the present page. */
 export function signInPath(here: string): string {
   return here === "/" || here.startsWith("/sign-in") ? "/sign-in" : `/sign-in?next=${encodeURIComponent(here)}`;

@@ -122,6 +122,20 @@ async function proved(browser: Browser, network: string, wallet: { address: stri
   return at;
 }
 
+/** Of a person who signed in a moment ago. */
+async function sessionOf({ db }: Context, { id, handle }: Account) {
+  const [user, session] = [`usr_${handle}`, `ses_${handle}`];
+  await db.query(
+    "insert into sign_in_users (id, name, email, email_verified, account_id) values ($1, '', $2, true, $3)",
+    [user, `${handle}@example.com`, id],
+  );
+  await db.query(
+    "insert into sign_in_sessions (id, user_id, token, expires_at) values ($1, $2, $1, now() + interval '1 day')",
+    [session, user],
+  );
+  return { id: session };
+}
+
 type LedgerAccount = ReturnType<typeof newLedgerAccount>;
 const onHedera = (account: LedgerAccount) => ({
   address: account.accountId,
@@ -156,6 +170,64 @@ describe("a wallet", () => {
     expect((await browser.delete(at)).body.removed).toBe(true);
     expect(await paidOn()).toEqual([base]);
     expect((await browser.delete(at)).status).toBe(404);
+  });
+
+  test("is proved and removed within ten minutes of signing in alone, and its holder gets an e-mail of each", async ({
+    open,
+    market,
+  }) => {
+    const { browser, handle, paidOn } = await newCreator(market);
+    const { db } = market.context;
+    const signedIn = (minutes: number) =>
+      db.query(
+        `update sign_in_sessions s set created_at = now() - $2::integer * interval '1 minute'
+         from sign_in_users u join accounts a on a.id = u.account_id where u.id = s.user_id and a.handle = $1`,
+        [handle, minutes],
+      );
+    const told = async () => {
+      const { rows } = await db.query<{ subject: string; text: string }>(
+        "select subject, text from account_letters l join accounts a on a.id = l.account_id where handle = $1 order by since",
+        [handle],
+      );
+      return rows.map(({ subject, text }) => `${subject}: ${text}`);
+    };
+    const added = (address: string) =>
+      expect.stringMatching(new RegExp(`^A payout wallet was added[^]*${address}[^]*/settings/wallets`));
+    const removed = (address: string) =>
+      expect.stringMatching(new RegExp(`^A payout wallet was removed[^]*${address}`));
+
+    await signedIn(11);
+    const wallet = newEvmWallet();
+    const { at, message } = await propose(browser, base, wallet.address);
+    const proof = { signature: await wallet.sign(message) };
+    expect((await browser.post(`${at}/proof`, proof)).status).toBe(403);
+    expect(await paidOn()).toEqual([]);
+    await signedIn(1);
+    expect((await browser.post(`${at}/proof`, proof)).status).toBe(200);
+    expect(await told()).toEqual([added(wallet.address)]);
+
+    await signedIn(11);
+    expect((await browser.delete(at)).status).toBe(403);
+    expect(await paidOn()).toEqual([base]);
+    // What was never signed for changes nothing of where the account is paid.
+    const proposed = await propose(browser, base, newEvmWallet().address);
+    expect((await browser.delete(proposed.at)).status).toBe(200);
+    expect(await told()).toHaveLength(1);
+    await signedIn(1);
+    const deleted = await Promise.all([1, 2].map(() => browser.delete(at)));
+    expect(deleted.map(({ status }) => status).toSorted()).toEqual([200, 404]);
+    expect(await told()).toEqual([added(wallet.address), removed(wallet.address)]);
+
+    // One that signed before it could be paid is told of when it is.
+    const late = newLedgerAccount(open, { associate: false });
+    const waiting = await propose(browser, hedera, late.accountId);
+    const signature = late.sign(waiting.message);
+    expect((await browser.post(`${waiting.at}/proof`, { signature })).status).toBe(422);
+    const change = { accountId: late.accountId, tokenIds: [open.ledger.usdc] };
+    await open.run(new TokenAssociateTransaction(change), late.key);
+    await signedIn(11);
+    expect((await browser.post(`${waiting.at}/check`)).body.state).toBe("checked");
+    expect((await told()).at(-1)).toEqual(added(late.accountId));
   });
 
   test("that never proved itself leaves nothing behind when it is removed", async ({ market }) => {
@@ -458,7 +530,8 @@ describe("what the ledger says of a wallet", () => {
       const account = newLedgerAccount(open, { associate: state === "unpayable" });
       const owner = await createAccount(still.db, { handle: `owner-${account.accountId.replaceAll(".", "-")}` });
       const { id, challenge } = await addWallet(still, owner, { network: hedera, address: account.accountId });
-      await proveWallet(still, owner, id, account.sign(challenge!.message)).catch(() => {});
+      const holder = { account: owner, session: await sessionOf(still, owner) };
+      await proveWallet(still, holder, id, account.sign(challenge!.message)).catch(() => {});
       const former = state === "checked" ? "unpayable" : "checked";
       expect(await listWallets(still.db, owner.id)).toMatchObject([{ state: former }]);
       const answerRead = late.keepNext();

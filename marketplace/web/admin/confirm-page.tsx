@@ -8,10 +8,11 @@ import { nextOf } from "../../sign-in/enter.ts";
 import { hasPasskey } from "../../sign-in/passkey-presence.ts";
 import { isForForm, Refusal } from "../console/refusal.ts";
 import { RefusedNote } from "../console/refused-note.tsx";
+import { confirmPath } from "../layout.tsx";
 import type { Page, View } from "../page.ts";
 import { PasskeyWay } from "../pages/sign-in-forms.tsx";
 import { SignInBox } from "../sign-in-box.tsx";
-import { confirmPath, operatorAt } from "./operator-page.tsx";
+import { operatorAt } from "./operator-page.tsx";
 
 interface Needs {
   readonly db: Database;

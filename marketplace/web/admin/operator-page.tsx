@@ -12,9 +12,8 @@ import { admitOperator } from "../../admin/require-operator.ts";
 import { countedMax, countOpenReports } from "../../reports/operator-reports.ts";
 import { keptForm } from "../console/kept-form.tsx";
 import { isForForm, Refusal } from "../console/refusal.ts";
+import { confirmAt } from "../layout.tsx";
 import type { Page, Redirect, Shown, View, Visit } from "../page.ts";
-
-export const confirmPath = "/admin/confirm";
 
 /**
  * A page for operators who showed a code a moment ago. An operator who has still to show one is led to that page; all others are told
@@ -68,7 +67,6 @@ async function withOperator(
   await admitOperator(db, operator);
   const { request, path } = visit;
   if (operator.confirmedUntil) return go({ ...visit, operator });
-  const confirmAt = (next: string) => `${confirmPath}?next=${encodeURIComponent(next)}`;
   if (!form) return { redirect: confirmAt(request.originalUrl) };
   return keptForm({
     path,

@@ -4,9 +4,10 @@ import { ApiError } from "../../../shared/errors.ts";
 import type { Widening } from "../../../shared/page/policy.ts";
 import type { Database } from "../../../shared/postgres.ts";
 import type { Account } from "../../accounts/create.ts";
+import { readOperator } from "../../admin/operators.ts";
 import { NotFreshError } from "../../fresh-session.ts";
 import { admitAccountChange, isShownTo } from "../../sign-in/require-session.ts";
-import { openAccountPath, signInPath } from "../layout.tsx";
+import { confirmAt, openAccountPath, signInPath } from "../layout.tsx";
 import type { Page, Redirect, Shown, View, Visit } from "../page.ts";
 import type { Viewer } from "../viewer.ts";
 import { ShownTo } from "./act-field.tsx";
@@ -73,7 +74,13 @@ export function consolePage({ db }: ConsoleNeeds, page: ConsolePage): Page {
         return framed(page, own, await act(db, page, own, form));
       } catch (error) {
         if (!(error instanceof NotFreshError)) throw error;
-        return keep(visit, form, { title: "Sign in again", lede: error.message, way: signOutWay });
+        const operator = await readOperator(db, own.viewer.session);
+        const way = operator ? confirmWay(visit.path) : signOutWay;
+        return keep(visit, form, {
+          title: operator ? "Confirm that it is you" : "Sign in again",
+          lede: error.message,
+          way,
+        });
       }
     });
   };
@@ -87,6 +94,9 @@ const signedInAsAnother = ({ handle }: Account) => ({
 });
 
 const signOutWay = { href: "/sign-out", label: "Sign out and in again" };
+
+/** An operator who signs in again is no fresher. */
+const confirmWay = (path: string) => ({ href: confirmAt(path), label: "Confirm" });
 
 /** The page's own address, which says what was done: `/settings/keys?done=revoked`. */
 export function done(path: string, notice: string): Redirect {

@@ -8,6 +8,7 @@ import { extraInstructionsLengthMax } from "../../agents/field-limits.ts";
 import { creditWorth } from "../../answers/amounts.ts";
 import { keysPerAccount } from "../../api-keys/create.ts";
 import type { Config } from "../../config.ts";
+import { freshMinutes } from "../../fresh-session.ts";
 import { historyDays } from "../../history-days.ts";
 import { usualCallsPerMinute } from "../../http/calls-per-minute.ts";
 import { exampleUrl } from "../../http/examples.ts";
@@ -85,6 +86,7 @@ const figures: Readonly<Record<string, string>> = {
   keysPerAccount: String(keysPerAccount),
   runWaitSeconds: String(maxTimeoutSeconds),
   unquotedGoodForDays: String(unquotedGoodForDays),
+  freshMinutes: String(freshMinutes),
   usualCallsPerMinute: String(usualCallsPerMinute),
   vectorizeCredits: String(svgProducts["svg-vectorize"].price),
 };

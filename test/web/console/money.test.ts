@@ -179,6 +179,45 @@ describe("the wallets page without JavaScript", () => {
     expect((await person.post(`${at}/${id}/remove`, { act: "remove" })).location).toBe(`${at}?done=removed`);
   });
 
+  test("keeps a signature, and the answer whether to remove, until its sender has signed in again", async ({
+    market,
+  }) => {
+    const person = await newSeller(market);
+    const { db } = market.context;
+    const signedIn = (minutes: number) =>
+      db.query(
+        `update sign_in_sessions s set created_at = now() - $2::integer * interval '1 minute'
+         from sign_in_users u join accounts a on a.id = u.account_id where u.id = s.user_id and a.handle = $1`,
+        [person.handle, minutes],
+      );
+    const { id, message } = await proposed(person);
+    expect((await person.get(at)).html).not.toContain("within 10 minutes of signing in");
+    await signedIn(11);
+    expect((await person.get(`${at}?sign=${id}`)).html).toContain("within 10 minutes of signing in");
+    const proof = { act: "prove", id, signature: await wallet.signMessage({ message }) };
+    const early = await person.post(at, proof);
+    expect([early.status, early.html.includes("Sign out and in again in a new tab")]).toEqual([401, true]);
+    const kept = allFormsIn(early.html).find(({ fields }) => fields.act === "prove")!.fields;
+    expect(kept).toMatchObject(proof);
+    await signedIn(1);
+    expect((await person.post(at, kept)).location).toBe(`${at}?done=proved#top`);
+    await signedIn(11);
+    const removal = `${at}/${id}/remove`;
+    expect((await person.get(removal)).html).toContain("within 10 minutes of signing in");
+    expect((await person.post(removal, { act: "remove" })).status).toBe(401);
+    await db.query("insert into operators (account_id, totp_secret) select id, 'x' from accounts where handle = $1", [
+      person.handle,
+    ]);
+    expect((await person.post(removal, { act: "remove" })).html).toContain(
+      `/admin/confirm?next=${encodeURIComponent(removal)}`,
+    );
+    await db.query("delete from operators where account_id = (select id from accounts where handle = $1)", [
+      person.handle,
+    ]);
+    await signedIn(1);
+    expect((await person.post(removal, { act: "remove" })).location).toBe(`${at}?done=removed`);
+  });
+
   test("counts every agent that is paid to the wallets", async ({ market }) => {
     const person = await newPerson(market);
     const account = await accountByHandle(market.context.db, person.handle);

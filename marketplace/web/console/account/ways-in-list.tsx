@@ -1,15 +1,14 @@
 /** @jsxRuntime automatic @jsxImportSource preact */
 import { Badge } from "../../../../shared/page/badge.tsx";
-import { Button, ButtonLink } from "../../../../shared/page/button.tsx";
+import { Button } from "../../../../shared/page/button.tsx";
 import { Disclosure } from "../../../../shared/page/disclosure.tsx";
 import { Icon } from "../../../../shared/page/icon.tsx";
 import { Time } from "../../../../shared/page/time.tsx";
 import { freshMinutes } from "../../../fresh-session.ts";
 import { passkeyNameMax, type WayIn } from "../../../sign-in/ways-in.ts";
-import { confirmPath } from "../../admin/operator-page.tsx";
-import { signInPath } from "../../layout.tsx";
 import { ActField } from "../act-field.tsx";
 import type { Refusal } from "../refusal.ts";
+import { SignInFirst } from "../sign-in-first.tsx";
 import { ChangeEmail } from "./change-email.tsx";
 
 /** The ways to sign in to this account. */
@@ -40,7 +39,18 @@ export function WaysIn({ ways, provider, takesPasskeys, isFresh, isOperator, ref
           <Way way={way} isFresh={isFresh} refusal={refusal} />
         ))}
       </ul>
-      {!isFresh && (isOperator ? <ConfirmFirst /> : <SignInAgain takesPasskeys={takesPasskeys} />)}
+      {!isFresh && (
+        <SignInFirst isOperator={isOperator} path="/settings/account">
+          {isOperator ? (
+            "An operator’s address and passkeys are changed after a code or a passkey."
+          ) : (
+            <>
+              The address is changed{takesPasskeys && ", and passkeys are added and removed,"} within {freshMinutes}{" "}
+              minutes of signing in.
+            </>
+          )}
+        </SignInFirst>
+      )}
       <p class="small faint">
         The last way in cannot be removed.
         {provider && !hasProvider && ` ${provider} is added when you sign in there with this e-mail address.`}
@@ -58,32 +68,6 @@ interface WaysInProps {
   readonly isFresh: boolean;
   readonly isOperator: boolean;
   readonly refusal: Refusal | undefined;
-}
-
-/** Leads to a fresh sign-in, which changing the ways to sign in takes. */
-function SignInAgain({ takesPasskeys }: { takesPasskeys: boolean }) {
-  return (
-    <form class="row" method="post" action="/sign-out">
-      <input type="hidden" name="next" value={signInPath("/settings/account")} />
-      <p class="small dim">
-        The address is changed{takesPasskeys && ", and passkeys are added and removed,"} within {freshMinutes} minutes
-        of signing in.
-      </p>
-      <Button size="small">Sign in again</Button>
-    </form>
-  );
-}
-
-/** An operator's passkey opens the operators' pages, so that signing in does not add one. */
-function ConfirmFirst() {
-  return (
-    <div class="row">
-      <p class="small dim">An operator’s address and passkeys are changed after a code or a passkey.</p>
-      <ButtonLink size="small" href={`${confirmPath}?next=/settings/account`}>
-        Confirm
-      </ButtonLink>
-    </div>
-  );
 }
 
 const icons = { email: "mail", provider: "building", passkey: "fingerprint" } as const;

@@ -4,36 +4,44 @@ import { Button, ButtonLink } from "../../../../shared/page/button.tsx";
 import type { Database } from "../../../../shared/postgres.ts";
 import { type ListedWallet, listWallets, removeWallet } from "../../../accounts/account-wallets.ts";
 import { agentsPaidPerCall } from "../../../accounts/paid-agents.ts";
+import type { Config } from "../../../config.ts";
 import { networkName } from "../../agent/networks.tsx";
 import type { Page } from "../../page.ts";
 import { ActField } from "../act-field.tsx";
 import { type AccountVisit, type ConsoleView, consolePage, done } from "../console-page.tsx";
 import type { Refusal } from "../refusal.ts";
 import { RefusedNote } from "../refused-note.tsx";
+import { freshHint } from "./fresh-hint.tsx";
 
 /** Asks before a wallet is removed, and says what buyers lose by it. */
-export function removeWalletPage({ db }: { readonly db: Database }): Page {
-  return consolePage(
-    { db },
-    {
-      path: "/settings/wallets/{id}/remove",
-      scriptBytesMax: 4_096,
-      show: (visit, refusal) => question(db, visit, refusal),
-      acts: {
-        remove: async ({ account, params }) => {
-          await removeWallet(db, account, params.id ?? "");
-          return done("/settings/wallets", "removed");
-        },
+export function removeWalletPage(needs: Needs): Page {
+  return consolePage(needs, {
+    path: "/settings/wallets/{id}/remove",
+    scriptBytesMax: 4_096,
+    show: (visit, refusal) => question(needs, visit, refusal),
+    acts: {
+      remove: async ({ account, viewer, params }) => {
+        await removeWallet(needs, { account, session: viewer.session }, params.id ?? "");
+        return done("/settings/wallets", "removed");
       },
     },
-  );
+  });
 }
 
-async function question(db: Database, { account, params }: AccountVisit, refusal?: Refusal): Promise<ConsoleView> {
+interface Needs {
+  readonly db: Database;
+  readonly config: Pick<Config, "publicUrl">;
+}
+
+async function question({ db }: Needs, visit: AccountVisit, refusal?: Refusal): Promise<ConsoleView> {
+  const { account, viewer, params } = visit;
   const wallets = await listWallets(db, account.id);
   const wallet = wallets.find(({ id }) => id === params.id);
   if (!wallet) throw new ApiError("not_found", "There is no such wallet.");
-  const agents = await agentsPaidPerCall(db, account.id);
+  const [agents, hint] = await Promise.all([
+    agentsPaidPerCall(db, account.id),
+    wallet.state === "unchecked" ? undefined : freshHint(db, viewer.session, `/settings/wallets/${wallet.id}/remove`),
+  ]);
   return {
     title: `Remove the wallet on ${networkName(wallet.network)}?`,
     body: (
@@ -43,6 +51,7 @@ async function question(db: Database, { account, params }: AccountVisit, refusal
           <span class="mono">{wallet.address}</span>
         </p>
         <p>{consequenceOf(wallet, wallets, agents.length)}</p>
+        {hint}
         <form class="row" method="post" action={`/settings/wallets/${wallet.id}/remove`}>
           <ActField value="remove" />
           <ButtonLink href="/settings/wallets">Keep it</ButtonLink>

@@ -21,6 +21,7 @@ import { type AccountVisit, type ConsoleShown, type ConsoleView, consolePage, do
 import { Refusal } from "../refusal.ts";
 import { RefusedNote } from "../refused-note.tsx";
 import { AddWallet } from "./add-wallet.tsx";
+import { freshHint } from "./fresh-hint.tsx";
 import { WalletList } from "./wallet-list.tsx";
 import { StatesTable } from "./wallet-states.tsx";
 
@@ -55,7 +56,8 @@ export function walletsPage(needs: Needs): Page {
       prove: (visit, form) =>
         unlessSilent(needs, visit, form, async () => {
           const signature = (form.get("signature") ?? "").trim();
-          const proof = await proveWallet(needs, visit.account, form.get("id") ?? "", signature).catch(unlessUnpayable);
+          const holder = { account: visit.account, session: visit.viewer.session };
+          const proof = await proveWallet(needs, holder, form.get("id") ?? "", signature).catch(unlessUnpayable);
           return fromTheTop(done(path, proof ? "proved" : "signed"));
         }),
       check: (visit, form) =>
@@ -91,7 +93,7 @@ async function unlessSilent(
 }
 
 async function view({ db, config, tools }: Needs, visit: AccountVisit, refusal?: Refusal): Promise<ConsoleView> {
-  const { account, query } = visit;
+  const { account, query, viewer } = visit;
   const [wallets, agents, paid] = await Promise.all([
     listWallets(db, account.id),
     agentsPaidPerCall(db, account.id),
@@ -101,6 +103,7 @@ async function view({ db, config, tools }: Needs, visit: AccountVisit, refusal?:
   const id = refusal?.value("id") ?? query.get("sign");
   const proposed = wallets.find((wallet) => wallet.id === id && wallet.state === "unchecked");
   const networks = walletNetworks(tools);
+  const hint = await freshHint(db, viewer.session, proposed ? `${path}?sign=${proposed.id}` : path);
   const outside = offerWalletConnect(config, networks);
   return {
     title: "Payout wallets",
@@ -110,6 +113,7 @@ async function view({ db, config, tools }: Needs, visit: AccountVisit, refusal?:
     body: (
       <>
         {(refusal?.act === "check" || (refusal?.act === "prove" && !proposed)) && <RefusedNote refusal={refusal} />}
+        {hint}
         <AddWallet
           networks={networks}
           chosen={chosen}
