@@ -68,7 +68,6 @@ import { outputDays } from "./0096-output-days.ts";
 import { forgottenKeys } from "./0097-forgotten-keys.ts";
 import { revokedKeyIndexes } from "./0098-revoked-key-indexes.ts";
 import { toolNames } from "./0099-tool-names.ts";
-import { toolNames } from "./0094-tool-names.ts";
 import { refusedAlerts } from "./0100-refused-alerts.ts";
 import { askedLinks } from "./0101-asked-links.ts";
 
