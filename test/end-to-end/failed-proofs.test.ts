@@ -111,7 +111,8 @@ describe("a payment beside an input that is refused is counted, so that no addre
       return verified;
     };
     await publish(0);
-    expect(await flood("203.0.113.30")).toBeLessThanOrEqual(1);
+    // It may owe what was settled before.
+    expect(await flood("203.0.113.30")).toBeLessThanOrEqual(perAddress + 1);
     await publish(5);
     await moveAgent(context.db, address, "unpublish");
     expect(await flood("203.0.113.31")).toBeLessThanOrEqual(perAddress * 2);
