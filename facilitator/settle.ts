@@ -47,7 +47,7 @@ export async function settle(context: SettleNeeds, body: unknown, caller: Caller
   const deadline = new Date(Date.now() + context.config.settleTimeoutMs);
   let counted: Promise<Refusal | undefined> | undefined;
   const ofPayTo = () => {
-    counted ??= context.paymentLimits.ofPayTo(request.network, payment);
+    counted ??= context.paymentLimits.ofPayTo(request.network, payment, caller);
     return counted;
   };
   const asked: Asked = { request, scheme, payment, startedAt, deadline, ofPayTo };

@@ -1,5 +1,6 @@
 import { type Payment, type Refusal, refuse } from "../schemes/scheme.ts";
 import type { CallCounts } from "./call-counts.ts";
+import type { Caller } from "./clients.ts";
 import type { LimitsConfig } from "./config.ts";
 
 /** How often a payer and a payee may settle. These guard money, so they are always counted in PostgreSQL. */
@@ -17,16 +18,23 @@ export class PaymentLimits {
     return this.#refusalOver("payer", `${network} ${payer}`, this.#config.settlePerPayer);
   }
 
-  /** Refuses a payee for whom too much is settled. */
-  async ofPayTo(network: string, { payTo }: Payment): Promise<Refusal | undefined> {
-    return this.#refusalOver("payTo", `${network} ${payTo}`, this.#config.settlePerPayTo);
+  /**
+   * Refuses a payee for whom too much is settled. Where the operator knows some callers, what strangers settle counts by itself: for
+   * a few base units a payment they could keep a payee from settling at its own resource server.
+   */
+  async ofPayTo(network: string, { payTo }: Payment, { isStranger }: Caller): Promise<Refusal | undefined> {
+    const who = isStranger ? "payTo (strangers)" : "payTo";
+    return this.#refusalOver(who, `${network} ${payTo}`, this.#config.settlePerPayTo);
   }
 
   /** A limit of 0 is none and costs no query. */
-  async #refusalOver(who: "payer" | "payTo", account: string, limit: number): Promise<Refusal | undefined> {
+  async #refusalOver(who: Limited, account: string, limit: number): Promise<Refusal | undefined> {
     if (limit === 0) return undefined;
     const { totalHits } = await this.#counts.increment(`${who} ${account}`);
     if (totalHits <= limit) return undefined;
-    return refuse("rate_limited", `This ${who} settles too often: ${limit} a minute is the limit.`);
+    const [named] = who.split(" ");
+    return refuse("rate_limited", `This ${named} settles too often: ${limit} a minute is the limit.`);
   }
 }
+
+type Limited = "payer" | "payTo" | "payTo (strangers)";

@@ -263,6 +263,28 @@ test("a payer over its limit uses up nothing of what its payee is allowed", asyn
   }
 });
 
+test("strangers who pay a payee too often do not keep a resource server that the operator knows from settling for it", async ({
+  setting,
+}) => {
+  const tokenHash = createHash("sha256").update("shop-token").digest("hex");
+  const clients = `shop:${tokenHash}:0`;
+  const { copies, stop } = await twoCopies(setting, { LIMIT_SETTLE_PER_PAY_TO: "2", FACILITATOR_CLIENTS: clients });
+  const headers = { "content-type": "application/json", authorization: "Bearer shop-token" };
+  try {
+    const shop = { ...setting.terms, payTo: newBuyer().address };
+    const buyer = await setting.fundedBuyer();
+    const settleAsStranger = async (n: number) => (await copies[n % 2]!.settle(await paymentBody(buyer, shop))).body;
+    const settleAsClient = async (n: number) => {
+      const body = JSON.stringify(await paymentBody(buyer, shop));
+      return (await fetch(`${copies[n % 2]!.url}/settle`, { method: "POST", headers, body })).json();
+    };
+    for (const success of [true, true, false]) expect(await settleAsStranger(1)).toMatchObject({ success });
+    for (const success of [true, true, false]) expect(await settleAsClient(2)).toMatchObject({ success });
+  } finally {
+    await stop();
+  }
+});
+
 test("a payer whose settlements keep failing at our cost is let cool down before more is spent on it", async ({
   setting,
 }) => {

@@ -61,9 +61,11 @@ test("what could not be asked on the chain, or comes too often for now, judges n
   answered(
     '{"isValid":false,"invalidReason":"unexpected_verify_error"}',
     ...Array(2).fill('{"success":false,"errorReason":"rate_limited"}'),
+    ...Array(2).fill('{"success":false,"errorReason":"unexpected_settle_error"}'),
+    ...Array(2).fill('{"success":false,"errorReason":"unexpected_verify_error"}'),
   );
   expect(await client.verify("{}")).toBeUndefined();
-  expect(await client.settle("{}")).toBeUndefined();
+  for (let settled = 0; settled < 3; settled += 1) expect(await client.settle("{}")).toBeUndefined();
 });
 
 test("a network settles unless the facilitator says of every fee payer there that it does not", async ({ client }) => {

@@ -40,8 +40,7 @@ export class FacilitatorClient {
 
   async verify(request: string): Promise<VerifyResponse | undefined> {
     const answer = await this.#post("/verify", request, verifyTimeoutMs);
-    // The facilitator could not ask the chain.
-    if (answer?.invalidReason === "unexpected_verify_error") return undefined;
+    if (notJudged.has(answer?.invalidReason)) return undefined;
     return typeof answer?.isValid === "boolean" ? (answer as unknown as VerifyResponse) : undefined;
   }
 
@@ -121,7 +120,8 @@ export class FacilitatorClient {
 
   async #settleOnce(request: string): Promise<SettleResponse | undefined> {
     const answer = await this.#post("/settle", request, settleTimeoutMs);
-    if (notJudged.has(answer?.errorReason)) return undefined;
+    // Payer or payee settle too often for now, which says nothing of this payment.
+    if (notJudged.has(answer?.errorReason) || answer?.errorReason === "rate_limited") return undefined;
     return typeof answer?.success === "boolean" ? (answer as unknown as SettleResponse) : undefined;
   }
 
@@ -215,8 +215,8 @@ function secondsIn(retryAfter: string | undefined): number {
 
 /** With any other it has not judged the payment, whatever the body says. */
 const verdictStatuses = new Set([200, 400, 413, 422]);
-/** The chain could not be asked, or payer or payee settle too often for now: which says nothing of this payment. */
-const notJudged: ReadonlySet<unknown> = new Set(["unexpected_settle_error", "rate_limited"]);
+/** The chain or the facilitator's database could not be asked. A facilitator verifies again when it settles, so /settle says either. */
+const notJudged: ReadonlySet<unknown> = new Set(["unexpected_verify_error", "unexpected_settle_error"]);
 const retryUsuallySeconds = 5;
 const retryMaxSeconds = 300;
 
