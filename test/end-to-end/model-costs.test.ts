@@ -161,6 +161,29 @@ describe("a call that is paid to its creator", () => {
     await until(async () => (await ask(paid, proof)).status === 200);
   });
 
+  test("a chain that cannot be asked when a call is settled is no refusal and no failure of its payer; its result waits", async ({
+    paid,
+  }) => {
+    await give(paid, 20, "eighth");
+    await until(async () => (await ask(paid)).status === 402);
+    const { context, model } = paid.marketplace;
+    await context.db.query("delete from model_failures");
+    const proof = await pay(paid, "hedera");
+    paid.toFacilitator.behave((path) => {
+      if (path === "/settle") paid.ledger.faults.set({ mirrorUnavailable: 1_000 });
+      return "pass";
+    });
+    const { status, headers } = await ask(paid, proof);
+    expect(status).toBe(503);
+    expect(Number(headers.get("retry-after"))).toBeGreaterThan(0);
+    expect((await context.db.query("select from model_failures")).rowCount).toBe(0);
+    paid.toFacilitator.behave(() => "pass");
+    paid.ledger.faults.set({ mirrorUnavailable: 0 });
+    const asked = model.asked();
+    await until(async () => (await ask(paid, proof)).status === 200);
+    expect(model.asked()).toBe(asked);
+  });
+
   test("a paid call whose result waits is delivered although no account pays for the model any more", async ({
     paid,
   }) => {

@@ -7,7 +7,7 @@ import { type Mirror, type MirrorAccount, MirrorSilentError, paysAsAgreed } from
 import { type HederaPayment, hbar, type SignedBody } from "./payload.ts";
 import { invalid } from "./requirements.ts";
 
-/** The rules that need the clock or the chain: G8, H22, H23, G9, G17. What cannot be read is refused, as unverifiable. */
+/** The rules that need the clock or the chain: G8, H22, H23, G9, G17. What cannot be read is refused, as not judged. */
 export class Preflight {
   readonly #mirror: Mirror;
   readonly #nodes: HederaNodes;
@@ -239,7 +239,7 @@ export class Preflight {
       return await check();
     } catch (error) {
       if (!(error instanceof MirrorSilentError)) throw error;
-      return failed("unverifiable: the mirror does not answer at the moment; try again.");
+      return refuse("unexpected_verify_error", "unverifiable: the mirror does not answer at the moment; try again.");
     }
   }
 }
