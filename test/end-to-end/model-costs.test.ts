@@ -184,6 +184,21 @@ describe("a call that is paid to its creator", () => {
     expect(model.asked()).toBe(asked);
   });
 
+  test("a transfer that the network had no room for is refused, and counts as no failure of its payer or address", async ({
+    paid,
+  }) => {
+    await give(paid, 20, "ninth");
+    await until(async () => (await ask(paid)).status === 402);
+    const { context } = paid.marketplace;
+    await context.db.query("delete from model_failures");
+    const proof = await pay(paid, "hedera");
+    paid.ledger.faults.set({ throttleAtConsensus: 1 });
+    const { status, body } = await ask(paid, proof);
+    expect(status).toBe(402);
+    expect(body.error).toContain("THROTTLED_AT_CONSENSUS");
+    expect((await context.db.query("select from model_failures")).rowCount).toBe(0);
+  });
+
   test("a paid call whose result waits is delivered although no account pays for the model any more", async ({
     paid,
   }) => {

@@ -19,6 +19,11 @@ export function showsPayerLacksFunds({ reason, message }: Reason): boolean {
   return reason === "invalid_exact_evm_insufficient_balance" || isHederaBalance(reason, message);
 }
 
+/** The network had no room for a transfer that it had taken. No payer brings that about, unlike all else that ends a settlement. */
+export function isNetworksDoing({ reason, message = "" }: Reason): boolean {
+  return reason === "transaction_failed" && message.includes("THROTTLED_AT_CONSENSUS");
+}
+
 /**
  * Whether the payment has a form that no client of a buyer makes: then the answer shows the right one (`proofShape`). A payment of
  * the right form can still be late, or its payer hold too little (`ofWellFormed`).

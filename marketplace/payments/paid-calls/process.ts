@@ -10,6 +10,7 @@ import { answerOf } from "../../runs/precheck.ts";
 import { recordFailure } from "../../runs/record.ts";
 import { endDebt, upsertDebt } from "../debts.ts";
 import type { FacilitatorClient } from "../facilitator/client.ts";
+import { isNetworksDoing } from "../facilitator/refusal-reasons.ts";
 import { facilitatorRequest, parsePaymentPayload } from "../payment-payload.ts";
 import type { QuoteIds } from "../quotes/quote-id.ts";
 import { isByOthers, refusalOfUnquoted } from "./authority.ts";
@@ -290,7 +291,7 @@ async function settle(context: ProcessNeeds, work: Work, call: LeasedCall): Prom
     return { transaction, payer };
   }
   const refusal = refusalOf(settlement);
-  if (refusal.outcome === "refused") await noteUnpaid(context, work, call);
+  if (refusal.outcome === "refused" && !isNetworksDoing(refusal)) await noteUnpaid(context, work, call);
   // A result is withheld, not lost: it waits for this payment to be settled. A call without a result is forgotten.
   if (refusal.outcome === "refused") await paidCalls.forget(call);
   else if (isReserved(bought)) await endReservation(context, call.id, unknownSettlementMs);
