@@ -11,16 +11,29 @@ import { call, seedMarket, startMarketplace, type TestMarketplace } from "../sup
 import { Service } from "../support/service.ts";
 import { packageMissingFor, sourcesOf } from "./versions.ts";
 
-/** The commit before the newest migration came; undefined where the history does not reach so far. */
+const folders = ["facilitator/migrations", "marketplace/migrations"];
+const git = async (...args: string[]) =>
+  (await promisify(execFile)("git", ["-C", projectDirectory, ...args])).stdout.trim();
+
+/** The newest commit before the newest migration came that is whole; undefined where the history does not reach so far. */
 async function commitBeforeNewestMigration(): Promise<string | undefined> {
-  const git = (...args: string[]) => promisify(execFile)("git", ["-C", projectDirectory, ...args]);
-  const folders = ["facilitator/migrations", "marketplace/migrations"];
   try {
-    const { stdout: newest } = await git("log", "-1", "--format=%H", "--diff-filter=A", "--", ...folders);
-    return (await git("rev-parse", "--verify", `${newest.trim()}^`)).stdout.trim();
-  } catch {
-    return undefined;
+    const newest = await git("log", "-1", "--format=%H", "--diff-filter=A", "--", ...folders);
+    for (const commit of (await git("rev-list", "-n", "20", `${newest}^`)).split("\n")) {
+      if (await hasItsMigrations(commit)) return commit;
+    }
+  } catch {}
+  return undefined;
+}
+
+/** Whether a commit has each migration that it imports: one without was never run. */
+async function hasItsMigrations(commit: string): Promise<boolean> {
+  for (const folder of folders) {
+    const imported = (await git("show", `${commit}:${folder}/all.ts`)).matchAll(/from "\.\/(.+?)"/g);
+    const there = new Set((await git("ls-tree", "--name-only", `${commit}:${folder}`)).split("\n"));
+    for (const [, file = ""] of imported) if (!there.has(file)) return false;
   }
+  return true;
 }
 
 const found = await commitBeforeNewestMigration();
