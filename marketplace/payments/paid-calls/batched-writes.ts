@@ -36,7 +36,8 @@ export async function beginCalls(
       select call.*, now() + $13::integer * interval '1 ms'
         from unnest($1::text[], $2::text[], $3::text[], $4::integer[], $5::bytea[], $6::bytea[], $7::json[], $8::text[],
                     $9::text[], $10::text[], $11::json[], $12::uuid[]) call,
-             ${commitMode("$14")}
+             -- Whether the statement waits for the disk.
+             set_config('synchronous_commit', case when $14 then current_setting('synchronous_commit') else 'off' end, true)
       on conflict do nothing
       returning holder`,
     values: [
@@ -72,12 +73,12 @@ export async function keepResults(db: Queryable, kept: readonly KeptResult[]): P
   return kept.map(({ holder }) => held.has(holder));
 }
 
-/** Writes the ends of calls, without waiting for the disk. */
+/** Writes the ends of calls: no buyer waits for it, but a sale that is not on disk would be missing from its seller's figures. */
 export async function concludeCalls(db: Queryable, ended: readonly EndedCall[]): Promise<readonly true[]> {
   const ordered = inOrder(ended);
   await db.query({
     name: "conclude paid calls",
-    text: `select conclude_paid_calls($1, $2, $3, $4, $5, $6) from ${commitMode("false")}`,
+    text: "select conclude_paid_calls($1, $2, $3, $4, $5, $6)",
     values: [
       ...heldIn(ordered),
       ordered.map(({ transaction }) => transaction),
@@ -97,10 +98,6 @@ export interface KeptResult extends Pick<LeasedCall, "id" | "holder"> {
 export interface EndedCall extends Pick<LeasedCall, "id" | "holder" | "transaction" | "payer"> {
   readonly handedOutAt: Date | null;
 }
-
-/** SQL for one row, whose reading says whether the statement waits for the disk. */
-const commitMode = (durable: string) => `
-  set_config('synchronous_commit', case when ${durable} then current_setting('synchronous_commit') else 'off' end, true)`;
 
 function inOrder<Call extends Pick<LeasedCall, "id">>(calls: readonly Call[]): readonly Call[] {
   const place = ({ id }: Call) => `${id.network} ${id.key}`;
