@@ -12,6 +12,7 @@ export function evenTones(areas: Areas, candidates: readonly Candidate[], isNarr
   const { map, empty } = areas;
   const parent = Int32Array.from({ length: map.count }, (_, area) => area);
   const looks = new Map<number, Look>();
+  const lighter = new Uint8Array(map.count);
   for (const { area, places } of candidates) {
     if (map.sizes[area] > lineSizeMax || isNarrow[area] === 0) continue;
     const refused = new Set<number>();
@@ -27,11 +28,12 @@ export function evenTones(areas: Areas, candidates: readonly Candidate[], isNarr
         else if (endsAt(q, area, areas) && endsAt(q + step, other, areas)) {
           if (!looks.has(area)) looks.set(area, lookOf(q, areas, isNarrow));
           unite(parent, area, other);
+          lighter[other] = 1;
         }
       }
     }
   }
-  return inkiest(parent, looks, map.sizes);
+  return drawnAs(groupsOf(parent, looks), looks, lighter, areas);
 }
 
 /** The colour of an area, four levels, and those of one or two that lie beside it and are no lines. */
@@ -101,28 +103,41 @@ function lookOf(from: number, areas: Areas, isNarrow: Uint8Array): Look {
   return { own: levelsOf(area, areas), grounds: most.map(([other]) => levelsOf(other, areas)) };
 }
 
-/** For each area the one of its group that differs most from what lies beside it, the largest of these; null without groups. */
-function inkiest(parent: Int32Array, looks: ReadonlyMap<number, Look>, sizes: Int32Array): Int32Array | null {
+function groupsOf(parent: Int32Array, looks: ReadonlyMap<number, Look>): number[][] {
   const groups = new Map<number, number[]>();
   for (const area of looks.keys()) {
     const root = find(parent, area);
-    groups.set(root, [...(groups.get(root) ?? []), area]);
+    const group = groups.get(root);
+    if (group) group.push(area);
+    else groups.set(root, [area]);
   }
-  const contrastOf = (area: number) => {
-    const { own, grounds } = looks.get(area) ?? { own: [], grounds: [] };
-    return grounds.length === 0 ? 0 : Math.max(...own.map((level, c) => Math.abs(level - grounds[0][c])));
-  };
-  const drawnAs = Int32Array.from(parent, (_, area) => area);
-  let some = false;
-  for (const group of groups.values()) {
-    if (group.length < 2) continue;
-    some = true;
-    const most = Math.max(...group.map(contrastOf));
-    const inks = group.filter((area) => contrastOf(area) >= most - contrastAlike);
-    const ink = inks.reduce((best, area) => (sizes[area] > sizes[best] ? area : best));
-    for (const area of group) drawnAs[area] = ink;
-  }
-  return some ? drawnAs : null;
+  return [...groups.values()].filter((group) => group.length > 1);
 }
 
-const contrastAlike = 6;
+/**
+ * For each area the largest of its group that is no other's lighter piece, where it may be a piece of that; else itself. Null
+ * where all are drawn as themselves.
+ */
+function drawnAs(
+  groups: readonly (readonly number[])[],
+  looks: ReadonlyMap<number, Look>,
+  lighter: Uint8Array,
+  areas: Areas,
+): Int32Array | null {
+  const { sizes, count } = areas.map;
+  const as = Int32Array.from({ length: count }, (_, area) => area);
+  let some = false;
+  for (const group of groups) {
+    const darkest = group.filter((area) => lighter[area] === 0);
+    const inks = darkest.length > 0 ? darkest : group;
+    const ink = inks.reduce((best, area) => (sizes[area] > sizes[best] ? area : best));
+    const levels = levelsOf(ink, areas);
+    for (const area of group) {
+      const look = looks.get(area);
+      if (area === ink || !look || !isLighter(look, levels)) continue;
+      as[area] = ink;
+      some = true;
+    }
+  }
+  return some ? as : null;
+}
