@@ -8,7 +8,7 @@ import { findDashes } from "./dashes.ts";
 import { joinStrokes } from "./join-strokes.ts";
 import type { LiftedStroke, Lines } from "./lines.ts";
 import { areThinStrokes, areWideStrokes, looker, nameOf, thinMax, wideMax } from "./look-for-strokes.ts";
-import { joinTones, setThickApart } from "./recut.ts";
+import { joinTones, setThickApart, splitTones } from "./recut.ts";
 import { State } from "./state.ts";
 import type { FoundStroke } from "./strokes-of.ts";
 
@@ -36,7 +36,7 @@ export function liftLines(
   const found: OwnStroke[] = [];
   const state = new State(areas, pixels, runOf, deadlineMs);
   let thinAgain = true;
-  joinTones(state);
+  const drawnAs = joinTones(state);
   setThickApart(state);
   const { map } = state.areas;
   for (const [widest, kind] of [
@@ -59,6 +59,7 @@ export function liftLines(
   for (let p = 0; p < at.length; p++) if (at[p] >= 0) at[p] = names[at[p]] ?? at[p] - names.length + strokes.length;
   strokes.push(...dashed);
   if (absorb(state, strokes, pixels) && !state.settle()) return null;
+  splitTones(state, areas, drawnAs);
   return { areas: state.areas, pixels: state.pixels, runOf: state.runOf, lines: { strokes, at, near: state.near } };
 }
 

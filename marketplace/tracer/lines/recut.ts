@@ -1,15 +1,30 @@
+import { type Areas, together } from "../regions/areas.ts";
 import { narrowAreas } from "./candidates.ts";
 import { evenTones } from "./even-tones.ts";
 import { areThinStrokes, looker, thinMax } from "./look-for-strokes.ts";
 import type { State } from "./state.ts";
 import { thickParts } from "./thick-parts.ts";
 
-/** Gives pieces of thin lines that are of a lighter tone to these lines. */
-export function joinTones(state: State): void {
+/** Gives pieces of thin lines that are of a lighter tone to these lines; for each area the one whose it is, null if none is given. */
+export function joinTones(state: State): Int32Array | null {
   const { areas } = state;
   const drawnAs = evenTones(areas, state.candidates({ widest: thinMax }), narrowAreas(areas, state.measured));
+  if (drawnAs) state.regroup(areas.map.flat.map((area) => drawnAs[area]));
+  return drawnAs;
+}
+
+/** Gives what `joinTones` joined to lines, and no stroke came of, its own colour again. `before` are the areas that were joined. */
+export function splitTones(state: State, before: Areas, drawnAs: Int32Array | null): void {
   if (!drawnAs) return;
-  state.regroup(areas.map.flat.map((area) => drawnAs[area]));
+  const { areas, at } = state;
+  const labels = areas.map.flat.slice();
+  let some = false;
+  before.map.flat.forEach((area, p) => {
+    if (drawnAs[area] === area || at[p] >= 0) return;
+    labels[p] = areas.map.count + area;
+    some = true;
+  });
+  if (some) state.recut(together(areas, before), labels);
 }
 
 /** Makes areas of the thick parts of lines: a curve's markers, arrows' heads. What turns out as no stroke is joined again. */

@@ -67,6 +67,15 @@ export class State {
     this.runOf = this.runOf && carried(this.runOf, map, this.areas.map);
   }
 
+  /** Cuts anew after strokes were lifted: a label for each pixel names one of `others`, which are described like these. */
+  recut(others: Areas, labels: Int32Array): void {
+    const { map } = this.areas;
+    const source = Array.from(others.opaque, (_, area) => area);
+    this.replace(joinPaints(regrouped(others, labels, source)));
+    this.runOf = this.runOf && carried(this.runOf, map, this.areas.map);
+    this.pixels = withoutLines(this.areas, this.pixels, this.near);
+  }
+
   /** Lets the areas go on beneath the strokes; false where nothing else is left. */
   settle(): boolean {
     const { areas, at, near } = this;

@@ -59,6 +59,34 @@ export function regrouped(areas: Areas, labels: Int32Array, source?: readonly nu
   return described(areas, joined, source ? joined.labelOf.map((label) => source[label]) : joined.labelOf);
 }
 
+/** The areas of both, those of `more` numbered after the others; the map is that of the first. */
+export function together(areas: Areas, more: Areas): Areas {
+  const { count } = areas.map;
+  const floats = (one: Float64Array, other: Float64Array) => {
+    const both = new Float64Array(one.length + other.length);
+    both.set(one);
+    both.set(other, one.length);
+    return both;
+  };
+  const bytes = (one: Uint8Array, other: Uint8Array) => Uint8Array.from([...one, ...other]);
+  const { background } = areas;
+  return {
+    ...areas,
+    planes: floats(areas.planes, more.planes),
+    sums: floats(areas.sums, more.sums),
+    sloped: bytes(areas.sloped, more.sloped),
+    radials: new Map([...areas.radials, ...Array.from(more.radials, ([a, radial]) => [count + a, radial] as const)]),
+    opaque: bytes(areas.opaque, more.opaque),
+    empty: bytes(areas.empty, more.empty),
+    background: background && {
+      ...background,
+      areas: bytes(background.areas, more.background?.areas ?? new Uint8Array(more.map.count)),
+    },
+    paints: Int32Array.from([...areas.paints, ...more.paints]),
+    tones: [...areas.tones, ...more.tones],
+  };
+}
+
 /** The areas of a map, each as that of the others which `from` names. */
 function described(areas: Areas, joined: AreaMap, from: Int32Array): Areas {
   const { paints, planes, sums, sloped, radials, opaque, empty, background, tones, palette } = areas;
