@@ -48,11 +48,35 @@ export function findDashes(areas: Areas, pixels: Uint8Array, lifted: Int32Array 
       const line = chain && chain.areas.length > chainMore * (row?.length ?? 0) ? chain : row && lineOf(row);
       if (!line) continue;
       for (const dash of left) if (line.areas.includes(dash.area)) free.delete(dash);
-      found.push(line);
+      if (isOnGround(line, dashes, areas)) found.push(line);
     }
   }
   return found;
 }
+
+/**
+ * Whether what is seen between the dashes is also beside them: else these are no dashes, but what shows of a ground between
+ * two lines that others cross.
+ */
+function isOnGround(line: DashedLine, all: readonly Dash[], { map, paints }: Areas): boolean {
+  const { flat, width, height } = map;
+  const groundAt = (x: number, y: number) => {
+    if (x < 0 || y < 0 || x >= width || y >= height) return Number.NaN;
+    const area = flat[Math.floor(y) * width + Math.floor(x)];
+    return paints[area] >= 0 ? paints[area] : -1 - area;
+  };
+  const byArea = new Map(all.map((dash) => [dash.area, dash]));
+  const row = line.areas.flatMap((area) => byArea.get(area) ?? []);
+  const same = row.slice(1).filter((dash, i) => {
+    const ground = groundAt((dash.x + row[i].x) / 2, (dash.y + row[i].y) / 2);
+    const off = dash.width / 2 + besideBy;
+    return [off, -off].some((to) => groundAt(dash.x - dash.dy * to, dash.y + dash.dx * to) === ground);
+  });
+  return 2 * same.length >= row.length - 1;
+}
+
+/** How far beside a dash its ground is looked for, px. */
+const besideBy = 1.5;
 
 const sizeMax = 400;
 const barsMax = 2000;
