@@ -3,6 +3,7 @@ import { type Field, fieldColour, isField } from "../regions/field.ts";
 import { type Radial, radialColour } from "../regions/radial-fit.ts";
 import type { Contour, Contours } from "./contours.ts";
 import { leapsOf } from "./leaps.ts";
+import { endCorner, narrowEnd, startCorner } from "./narrow-ends.ts";
 import type { Points } from "./points.ts";
 import { pushOut } from "./trap.ts";
 
@@ -64,7 +65,8 @@ export function snapContour(input: SnapInput, contour: Contour, out: Points): vo
     }
     const dx = -normalY;
     const dy = normalX;
-    if (!border && leaps?.[i - contour.from] !== 1) {
+    const isOpen = !border && leaps?.[i - contour.from] !== 1;
+    if (isOpen && !addCorners(input, contour, { step: i, x, y }, out)) {
       out.add(x + dx / 2 + normalX * shift, y + dy / 2 + normalY * shift, measured.tolerance, 0, measured.push);
       out.beneath[out.count - 1] = measured.beneath || besideLeap(leaps, i - contour.from);
     }
@@ -82,6 +84,42 @@ export function snapContour(input: SnapInput, contour: Contour, out: Points): vo
     out.add(x + outwardsX(along, by), y + outwardsY(along, by), tolerance, 1);
   }
   pushOut(out, input.trapMax >= depthMax);
+}
+
+/** Puts the corners of the end of a bar in place of the step that was measured; false where it is none, or not all of it is seen. */
+function addCorners(
+  input: SnapInput,
+  contour: Contour,
+  { step, x, y }: { readonly step: number; readonly x: number; readonly y: number },
+  out: Points,
+): boolean {
+  const { steps } = input.contours;
+  const corners = narrowEnd(steps, contour, step);
+  if (corners === 0 || measured.push > 0 || measured.beneath === 1) return false;
+  const { from, to } = contour;
+  const direction = steps[step];
+  const { shift, tolerance, push, beneath } = measured;
+  const [alongX, alongY] = [-outwardsY(direction, 1), outwardsX(direction, 1)];
+  const before = steps[step === from ? to - 1 : step - 1];
+  const sides = [
+    { side: before, sideX: x + outwardsY(before, 1), sideY: y - outwardsX(before, 1), atX: x, atY: y },
+    { side: steps[step + 1 === to ? from : step + 1], sideX: x + alongX, sideY: y + alongY, atX: x + alongX, atY: y + alongY },
+  ].filter((_, nth) => (corners & (nth === 0 ? startCorner : endCorner)) !== 0);
+  const shifts = sides.map(({ side, sideX, sideY }) => {
+    moveCrack(input.map, side, sideX, sideY);
+    measure(input);
+    return crack.border || measured.push > 0 || measured.beneath === 1 ? null : measured.shift;
+  });
+  const isSeen = !shifts.includes(null);
+  if (isSeen) {
+    sides.forEach(({ side, atX, atY }, nth) => {
+      const by = shifts[nth] ?? 0;
+      const px = atX + outwardsX(direction, shift) + outwardsX(side, by);
+      out.add(px, atY + outwardsY(direction, shift) + outwardsY(side, by), tolerance, 1);
+    });
+  }
+  Object.assign(measured, { shift, tolerance, push, beneath });
+  return isSeen;
 }
 
 /** 1 for a step beside such as a stroke hides: it may still be of what lies over the stroke's end. */
