@@ -70,7 +70,7 @@ function isOnGround(line: DashedLine, all: readonly Dash[], { map, paints }: Are
   const same = row.slice(1).filter((dash, i) => {
     const ground = groundAt((dash.x + row[i].x) / 2, (dash.y + row[i].y) / 2);
     const off = dash.width / 2 + besideBy;
-    return [off, -off].some((to) => groundAt(dash.x - dash.dy * to, dash.y + dash.dx * to) === ground);
+    return [off, -off].every((to) => groundAt(dash.x - dash.dy * to, dash.y + dash.dx * to) === ground);
   });
   return 2 * same.length >= row.length - 1;
 }
