@@ -27,7 +27,7 @@ export function evenInk(input: StrokesInput): Uint8Array {
     if (!ink || ink === stroke || !areAlike(stroke, ink)) continue;
     const share = product(stroke.tone, ink.tone) / ink.contrast;
     const thin = isThin(stroke, strokeOf, input);
-    if (thin ? share < shareMin : share > gapShareMax) continue;
+    if (thin ? share < shareMin : share > gapShareMax || !isAmid(stroke, strokeOf, input)) continue;
     if (inked === clean) inked = clean.slice();
     for (let c = 0; c < 4; c++) {
       const level = Math.round(thin ? ink.ground[c] + ink.tone[c] : stroke.ground[c]);
@@ -136,6 +136,19 @@ function areAboutAsStrong({ contrast: one }: Stroke, { contrast: other }: Stroke
 
 function product(a: Float64Array, b: Float64Array): number {
   return a[0] * b[0] + a[1] * b[1] + a[2] * b[2] + a[3] * b[3];
+}
+
+/** Whether an area lies amid other strokes: it turns more of its sides to these than to the ground. */
+function isAmid({ label, pixels, on }: Stroke, strokeOf: Int32Array, { labels, width }: StrokesInput): boolean {
+  let balance = 0;
+  for (const p of pixels) {
+    for (const q of [p - 1, p + 1, p - width, p + width]) {
+      const other = labels[q];
+      if (other === on) balance--;
+      else if (other !== label && strokeOf[other] >= 0) balance++;
+    }
+  }
+  return balance > 0;
 }
 
 function isThin({ pixels }: Stroke, strokeOf: Int32Array, { labels, width }: StrokesInput): boolean {
