@@ -22,7 +22,7 @@ import { finish, type Trace } from "./output/finish.ts";
 import { moved } from "./output/moved.ts";
 import { drawPixels } from "./output/pixel-art.ts";
 import { writeSvg } from "./output/write-svg.ts";
-import { describeAreas } from "./regions/areas.ts";
+import { describeAreas, slopeWorth } from "./regions/areas.ts";
 import type { Field } from "./regions/field.ts";
 import { evenInk } from "./regions/ink.ts";
 import { joinField } from "./regions/join-field.ts";
@@ -117,31 +117,39 @@ function traceAreas(image: Raster, settings: Settings, deadlineMs: number): Trac
   const atScale = (lambda: number) => lambda * Math.min(1, reduced);
   const stage = prepare(image, scale, { ...settings, lambda: atScale(settings.lambda) }, deadlineMs);
   if (settings.isAdaptive) {
-    const lambda = settings.lambda * lambdaShare(stage, image);
-    if (lambda < settings.lambda) return traceAreas(image, { ...settings, lambda, isAdaptive: false }, deadlineMs);
-    mergeAreas(stage.merging, { ...settings, lambda: atScale(lambda) });
-    return drawWithin(stage, image, { ...settings, lambda }, deadlineMs);
+    const adapted = { ...asDrawingNeeds(stage, image, settings, atScale(settings.lambda)), isAdaptive: false };
+    if (adapted.lambda < settings.lambda) return traceAreas(image, adapted, deadlineMs);
+    mergeAreas(stage.merging, { ...adapted, lambda: atScale(adapted.lambda) });
+    return drawWithin(stage, image, adapted, deadlineMs);
   }
   return drawWithin(stage, image, settings, deadlineMs);
 }
 
-/** What lambda is to be multiplied by for this picture, whose areas were merged as usual. */
-function lambdaShare(stage: Stage, { width, height }: Raster): number {
-  const kept = keptStructure(merged(stage));
-  if (kept < structureMin) return textureShare;
-  const isPlain = kept >= plainMin && stage.merging.count - stage.merging.merges >= areasMin;
-  return !isPlain ? 1 : Math.min(coarserMax, Math.max(1, ((width * height) / detailPixels) ** coarserPower));
+/** The settings for this picture, whose areas were merged as usual, by `lambda`. */
+function asDrawingNeeds(stage: Stage, { width, height }: Raster, settings: Settings, lambda: number): Settings {
+  const kept = keptStructure(merged(stage), slopeWorth * lambda);
+  if (kept < structureMin) return { ...settings, lambda: settings.lambda * textureShare };
+  const areas = stage.merging.count - stage.merging.merges;
+  if (kept >= flatMin && areas <= flatAreasMax) return { ...settings, tolerance: settings.tolerance * flatTolerance };
+  const isPlain = kept >= plainMin && areas >= areasMin;
+  const coarser = isPlain ? Math.min(coarserMax, Math.max(1, ((width * height) / detailPixels) ** coarserPower)) : 1;
+  return { ...settings, lambda: settings.lambda * coarser };
 }
 
 /** A picture of which less of the structure is left is a texture of little contrast, and joined for less. */
-const structureMin = 0.7;
+const structureMin = 0.85;
 const textureShare = 0.25;
+/** A picture of which no less is left, in few areas, is flat shapes: all that it differs by is how exactly their edges are drawn. */
+const flatMin = 0.998;
+const flatAreasMax = 100;
+/** What a curve may miss an edge by there, as a share of what it may elsewhere. */
+const flatTolerance = 0.66;
 /**
  * The larger a picture of many areas, the less is seen of what a pixel of outline saves; but not of the texture of a photograph,
  * nor of the faint lines of a drawing of few areas.
  */
 const areasMin = 200;
-const plainMin = 0.9;
+const plainMin = 0.94;
 const detailPixels = 16_384;
 const coarserPower = 0.2;
 const coarserMax = 2.5;

@@ -207,7 +207,7 @@ function radialAreas(
 }
 
 /** A gradient is worth its definition when it explains this many lambdas of squared error. */
-const slopeWorth = 45;
+export const slopeWorth = 45;
 
 /** One element less is worth this many lambdas of squared error. */
 const paintWorth = 12;

@@ -1,14 +1,13 @@
-import { channelStride, coloursAt, type Segmented, stride } from "./colour-model.ts";
+import { plane, type Segmented, stride } from "./colour-model.ts";
 
 /**
- * How much of a picture's structure its areas have, were each of one colour: 1 all, 0 none. The mean SSIM (Wang et al., 2004)
- * of luma over blocks, whose covariance is the variance between the areas of a block.
+ * How much of a picture's structure its areas have as they are drawn, each of one colour or a gradient that explains at least
+ * `gainMin` of squared error: 1 all, 0 none. The mean SSIM (Wang et al., 2004) of luma over blocks, whose covariance is the
+ * variance between the areas of a block.
  */
-export function keptStructure({ labels, sums, clean, width, height }: Omit<Segmented, "runs">): number {
-  const means = Float64Array.from({ length: sums.length / stride }, (_, area) => {
-    const [r, g, b] = [0, 1, 2].map((channel) => sums[area * stride + coloursAt + channel * channelStride]);
-    return luma(r, g, b) / sums[area * stride];
-  });
+export function keptStructure(picture: Omit<Segmented, "runs">, gainMin: number): number {
+  const { labels, clean, width, height } = picture;
+  const levels = lumaPlanes(picture, gainMin);
   let kept = 0;
   let blocks = 0;
   for (let top = 0; top < height; top += side) {
@@ -17,8 +16,9 @@ export function keptStructure({ labels, sums, clean, width, height }: Omit<Segme
       for (let y = top; y < Math.min(height, top + side); y++) {
         for (let x = left; x < Math.min(width, left + side); x++) {
           const p = y * width + x;
+          const i = labels[p] * 3;
           source.add(luma(clean[p * 4], clean[p * 4 + 1], clean[p * 4 + 2]));
-          areas.add(means[labels[p]]);
+          areas.add(levels[i] + levels[i + 1] * (x + 0.5 - width / 2) + levels[i + 2] * (y + 0.5 - height / 2));
         }
       }
       const common = Math.min(source.variance, areas.variance);
@@ -27,6 +27,17 @@ export function keptStructure({ labels, sums, clean, width, height }: Omit<Segme
     }
   }
   return kept / blocks;
+}
+
+/** Three numbers per area: its luma at the picture's centre, and how that changes in x and y. */
+function lumaPlanes({ sums }: Pick<Segmented, "sums">, gainMin: number): Float64Array {
+  const planes = new Float64Array(12);
+  const levels = new Float64Array((sums.length / stride) * 3);
+  for (let area = 0; area * stride < sums.length; area++) {
+    plane(sums, area, planes, 0, { gainMin, first: 0 });
+    for (let k = 0; k < 3; k++) levels[area * 3 + k] = luma(planes[k], planes[3 + k], planes[6 + k]);
+  }
+  return levels;
 }
 
 class Spread {

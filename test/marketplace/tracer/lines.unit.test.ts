@@ -143,6 +143,15 @@ describe("strokes", () => {
     expect(beneath.map(({ shape }) => shape.kind)).toEqual(["line", "circle"]);
   });
 
+  test("what is seen of the ground between two things that others cross is no line of dashes", () => {
+    const posts = Array.from({ length: 6 }, (_, i) => {
+      return `<rect x="${25 + i * 45}" y="70" width="8" height="20" fill="${i % 2 ? "#b0b0b0" : "#000"}"/>`;
+    });
+    const body = `<path d="M20 60L290 62V76H20z" fill="#b0b0b0"/><path d="M20 80H290V96L20 90z"/>${posts.join("")}
+      <path d="M20 20H250M20 30H250" stroke="#06c" stroke-width="3"/>`;
+    expect(likenessOf(onWhite(310, 110, body))).toBeGreaterThan(0.99);
+  });
+
   test("dots between dashes are kept", () => {
     const line = `<path d="M20 40L280 20" stroke="#000" stroke-width="4" stroke-dasharray="16 6 4 6"/>`;
     expect(likenessOf(onWhite(300, 60, line))).toBeGreaterThan(0.93);
@@ -155,6 +164,34 @@ describe("strokes", () => {
       <path d="M64.3 98.3L207.3 107.5L34.4 101.6" fill="none" stroke="#2a2" stroke-width="2.7"/>
       <circle cx="80" cy="100" r="2.26" fill="#2a2"/>`;
     expect(likenessOf(onWhite(240, 240, body))).toBeGreaterThan(0.99);
+  });
+
+  test("a line does not take the tone of a piece that lies along another ground", () => {
+    const body = `<rect width="300" height="90" fill="#f0c800"/>
+      <g fill="none" stroke="#000" stroke-width="2"><path d="M30 20L150 26L170 50L40 66M150 26V90"/>
+      <path d="M150 90H380" stroke="#6b5500"/><path d="M20 95H380M20 110H380" stroke-width="3"/></g>`;
+    expect(likenessOf(onWhite(400, 120, body))).toBeGreaterThan(0.99);
+  });
+
+  test("touching thin pieces of many tones and widths, which are no lines, keep their tones", () => {
+    let seed = 11;
+    const random = () => {
+      seed = (seed * 16_807) % 2_147_483_647;
+      return seed / 2_147_483_647;
+    };
+    const tones = ["#302820", "#605040", "#806c58", "#48392c"];
+    const pieces = Array.from({ length: 9 }, (_, i) => {
+      let [x, y] = [10 + 42 * i, 10 + random() * 20];
+      return Array.from({ length: 5 }, () => {
+        const [fromX, fromY] = [x, y];
+        [x, y] = [x + (random() - 0.4) * 30, y + 6 + random() * 8];
+        const tone = tones[Math.floor(random() * 4)];
+        return `<path d="M${fromX} ${fromY}L${x} ${y}" stroke="${tone}" stroke-width="${1.6 + random() * 3}"/>`;
+      }).join("");
+    });
+    const body = `<rect width="400" height="120" fill="#c8b8a0"/>${pieces.join("")}
+      <path d="M20 95H380M20 110H380" stroke="#06c" stroke-width="3"/>`;
+    expect(likenessOf(onWhite(400, 120, body))).toBeGreaterThan(0.98);
   });
 
   const rail = (colour: string) => `<path d="M20 60H280" stroke="${colour}" stroke-width="4"/>`;

@@ -66,6 +66,43 @@ describe("what is drawn is what was drawn", () => {
     expect(trace(image, { preset: "small" }).bytes).toBeLessThan(1_000);
   });
 
+  test("an even texture of small grains of more contrast keeps them", () => {
+    const grains = Array.from({ length: 2000 }, (_, i) => {
+      const [x, y, shade] = [(i * 7919) % 160, (i * 104729) % 96, 128 + ((i * 31) % 5) * 9];
+      return `<circle cx="${x}" cy="${y}" r="${1.2 + (i % 3) * 0.6}" fill="rgb(${shade},${shade},${shade + 8})"/>`;
+    });
+    const image = picture(160, 96, `<rect width="160" height="96" fill="#a4a4ac"/>${grains.join("")}`);
+    expect(scoreTrace(image, trace(image)).ssim).toBeGreaterThan(0.9);
+  });
+
+  test("few flat shapes are drawn more exactly", () => {
+    const blob = (x: number, y: number, k: number, fill: string) =>
+      `<path transform="translate(${x} ${y}) scale(${k})" d="M0 0C-20 -55 25 -80 60 -62S130 -50 110 -5S20 18 0 0z" fill="${fill}"/>`;
+    const blobs = [blob(20, 120, 0.5, "#c31"), blob(120, 100, 0.6, "#147"), blob(70, 180, 0.5, "#2a2")];
+    const body = `<rect width="300" height="200" fill="#fff"/>${blobs.join("")}${blob(200, 180, 0.4, "#93c")}`;
+    const image = picture(300, 200, body);
+    expect(scoreTrace(image, trace(image)).psnr).toBeGreaterThan(44);
+  });
+
+  test("bars a pixel wide end square", () => {
+    const bars = [12, 40, 68, 96].map(
+      (y) => `<g transform="translate(0 ${y})"><rect x="10" y="1" width="8" height="1.15"/><rect x="24" y="-3" width="1.1" height="9"/>
+        <circle cx="50.3" cy="2.2" r="7.3" fill="#c33"/><rect x="66" width="12" height="1"/><rect x="66" y="4" width="12" height="1.2"/></g>`,
+    );
+    const image = picture(90, 120, `<rect width="90" height="120" fill="#fff"/>${bars.join("")}`);
+    expect(scoreTrace(image, trace(image)).psnr).toBeGreaterThan(42);
+  });
+
+  test("a pale shape beside a dark one is no gap between letters", () => {
+    const image = picture(
+      200,
+      100,
+      `<rect width="200" height="100" fill="#fff"/><path d="M20 40L60 37L100 42V46L60 43L20 44z"/>
+        <path d="M100 42L140 51L180 50V53L140 55L100 46z" fill="#888"/>`,
+    );
+    expect(scoreTrace(image, trace(image)).ssim).toBeGreaterThan(0.99);
+  });
+
   test("a radial gradient is one, with its centre where it was", () => {
     const image = picture(
       400,
