@@ -128,7 +128,9 @@ function traceAreas(image: Raster, settings: Settings, deadlineMs: number): Trac
 /** The settings for this picture, whose areas were merged as usual, by `lambda`. */
 function asDrawingNeeds(stage: Stage, { width, height }: Raster, settings: Settings, lambda: number): Settings {
   const kept = keptStructure(merged(stage), slopeWorth * lambda);
-  if (kept < structureMin) return { ...settings, lambda: settings.lambda * textureShare };
+  if (kept < structureMin && expectedBytes(stage) * finerBytes <= settings.bytesMax) {
+    return { ...settings, lambda: settings.lambda * textureShare };
+  }
   const areas = stage.merging.count - stage.merging.merges;
   if (kept >= flatMin && areas <= flatAreasMax) return { ...settings, tolerance: settings.tolerance * flatTolerance };
   const isPlain = kept >= plainMin && areas >= areasMin;
@@ -139,6 +141,8 @@ function asDrawingNeeds(stage: Stage, { width, height }: Raster, settings: Setti
 /** A picture of which less of the structure is left is a texture of little contrast, and joined for less. */
 const structureMin = 0.85;
 const textureShare = 0.25;
+/** It takes so many times the bytes; what is beyond the budget would only be merged again. */
+const finerBytes = 1.5;
 /** A picture of which no less is left, in few areas, is flat shapes: all that it differs by is how exactly their edges are drawn. */
 const flatMin = 0.998;
 const flatAreasMax = 100;
@@ -155,12 +159,17 @@ const coarserPower = 0.2;
 const coarserMax = 2.5;
 
 function drawWithin(stage: Stage, image: Raster, settings: Settings, deadlineMs: number): Trace {
-  const expected = outlineLength(stage.merging, stage.merging.merges) * bytesPerLength;
   // Drawing what is sure to be far too much would only cost time.
   const attempt =
-    expected < settings.bytesMax * 1.5 ? draw(stage, stage.merging.merges, image, settings, deadlineMs) : null;
+    expectedBytes(stage) < settings.bytesMax * 1.5
+      ? draw(stage, stage.merging.merges, image, settings, deadlineMs)
+      : null;
   if (attempt && attempt.bytes <= settings.bytesMax) return attempt;
   return withinBudget(stage, attempt, image, settings, deadlineMs);
+}
+
+function expectedBytes({ merging }: Stage): number {
+  return outlineLength(merging, merging.merges) * bytesPerLength;
 }
 
 function merged(stage: Stage, merges = stage.merging.merges) {

@@ -103,7 +103,13 @@ function addCorners(
   const before = steps[step === from ? to - 1 : step - 1];
   const sides = [
     { side: before, sideX: x + outwardsY(before, 1), sideY: y - outwardsX(before, 1), atX: x, atY: y },
-    { side: steps[step + 1 === to ? from : step + 1], sideX: x + alongX, sideY: y + alongY, atX: x + alongX, atY: y + alongY },
+    {
+      side: steps[step + 1 === to ? from : step + 1],
+      sideX: x + alongX,
+      sideY: y + alongY,
+      atX: x + alongX,
+      atY: y + alongY,
+    },
   ].filter((_, nth) => (corners & (nth === 0 ? startCorner : endCorner)) !== 0);
   const shifts = sides.map(({ side, sideX, sideY }) => {
     moveCrack(input.map, side, sideX, sideY);

@@ -86,7 +86,9 @@ describe("what is drawn is what was drawn", () => {
 
   test("bars a pixel wide end square", () => {
     const bars = [12, 40, 68, 96].map(
-      (y) => `<g transform="translate(0 ${y})"><rect x="10" y="1" width="8" height="1.15"/><rect x="24" y="-3" width="1.1" height="9"/>
+      (
+        y,
+      ) => `<g transform="translate(0 ${y})"><rect x="10" y="1" width="8" height="1.15"/><rect x="24" y="-3" width="1.1" height="9"/>
         <circle cx="50.3" cy="2.2" r="7.3" fill="#c33"/><rect x="66" width="12" height="1"/><rect x="66" y="4" width="12" height="1.2"/></g>`,
     );
     const image = picture(90, 120, `<rect width="90" height="120" fill="#fff"/>${bars.join("")}`);
