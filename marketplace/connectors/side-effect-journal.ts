@@ -1,6 +1,6 @@
 import { type Database, inTransaction, isUniqueViolation, type Transaction } from "../../shared/postgres.ts";
 import type { AgentId, RunId } from "../ids.ts";
-import { RefusalError } from "./refusal.ts";
+import { notNow, RefusalError } from "./refusal.ts";
 import { reserve, type Spending } from "./reservations.ts";
 import type { Result } from "./result.ts";
 
@@ -42,7 +42,7 @@ export class SideEffectJournal {
   /**
    * Writes a side effect down, together with the reward it pays, in place of its reservation. Throws RefusalError, and
    * writes nothing, when it would exceed what other runs' reservations leave, or when the post or its author has been
-   * rewarded. Throws when the run was ended meanwhile, because its copy had not been heard of.
+   * rewarded. RefusalError, too, when the run was ended meanwhile, because its copy had not been heard of.
    */
   async begin(effect: NewSideEffect): Promise<void> {
     await this.#write(effect, (tx) => insert(tx, effect, "open"));
@@ -117,7 +117,12 @@ async function requireStillRunning(tx: Transaction, runId: RunId): Promise<void>
   );
   if (rowCount === 1) return;
   const { rows } = await tx.query("select state from runs where id = $1", [runId]);
-  if (rows[0]) throw new Error(`the run ${runId} has been ended by another copy: ${rows[0].state}`);
+  if (rows[0]) throw interrupted(`the run ${runId} has been ended by another copy: ${rows[0].state}`);
+}
+
+/** This copy has stood still for longer than its lease, and another has gone on without it. */
+function interrupted(reason: string): RefusalError {
+  return notNow("The run was interrupted before anything was done; try again shortly.", 5, reason);
 }
 
 /** Within this a side effect is written down. */
@@ -184,7 +189,7 @@ async function insert(tx: Transaction, effect: NewSideEffect, state: "open" | "d
       effect.fees?.most ?? 0n,
     ],
   );
-  if (rowCount !== 1) throw new Error(`the effect ${effect.key} has been begun already`);
+  if (rowCount !== 1) throw interrupted(`the effect ${effect.key} has been begun already`);
 }
 
 async function claimReward(
