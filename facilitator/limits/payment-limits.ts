@@ -23,18 +23,15 @@ export class PaymentLimits {
    * a few base units a payment they could keep a payee from settling at its own resource server.
    */
   async ofPayTo(network: string, { payTo }: Payment, { isStranger }: Caller): Promise<Refusal | undefined> {
-    const who = isStranger ? "payTo (strangers)" : "payTo";
-    return this.#refusalOver(who, `${network} ${payTo}`, this.#config.settlePerPayTo);
+    const account = `${network} ${payTo}`;
+    return this.#refusalOver("payTo", isStranger ? `of strangers ${account}` : account, this.#config.settlePerPayTo);
   }
 
   /** A limit of 0 is none and costs no query. */
-  async #refusalOver(who: Limited, account: string, limit: number): Promise<Refusal | undefined> {
+  async #refusalOver(who: "payer" | "payTo", account: string, limit: number): Promise<Refusal | undefined> {
     if (limit === 0) return undefined;
     const { totalHits } = await this.#counts.increment(`${who} ${account}`);
     if (totalHits <= limit) return undefined;
-    const [named] = who.split(" ");
-    return refuse("rate_limited", `This ${named} settles too often: ${limit} a minute is the limit.`);
+    return refuse("rate_limited", `This ${who} settles too often: ${limit} a minute is the limit.`);
   }
 }
-
-type Limited = "payer" | "payTo" | "payTo (strangers)";

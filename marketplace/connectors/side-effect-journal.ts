@@ -42,7 +42,7 @@ export class SideEffectJournal {
   /**
    * Writes a side effect down, together with the reward it pays, in place of its reservation. Throws RefusalError, and
    * writes nothing, when it would exceed what other runs' reservations leave, or when the post or its author has been
-   * rewarded. RefusalError, too, when the run was ended meanwhile, because its copy had not been heard of.
+   * rewarded. RefusalError, too, when another copy has ended the run meanwhile, or begun its effect.
    */
   async begin(effect: NewSideEffect): Promise<void> {
     await this.#write(effect, (tx) => insert(tx, effect, "open"));
@@ -120,9 +120,9 @@ async function requireStillRunning(tx: Transaction, runId: RunId): Promise<void>
   if (rows[0]) throw interrupted(`the run ${runId} has been ended by another copy: ${rows[0].state}`);
 }
 
-/** This copy has stood still for longer than its lease, and another has gone on without it. */
+/** This copy has stood still for longer than its lease, and another has gone on: trying again tells what came of it. */
 function interrupted(reason: string): RefusalError {
-  return notNow("The run was interrupted before anything was done; try again shortly.", 5, reason);
+  return notNow("The run was interrupted; try again shortly.", 5, reason);
 }
 
 /** Within this a side effect is written down. */

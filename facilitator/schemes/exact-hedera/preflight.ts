@@ -7,7 +7,7 @@ import { type Mirror, type MirrorAccount, MirrorSilentError, paysAsAgreed } from
 import { type HederaPayment, hbar, type SignedBody } from "./payload.ts";
 import { invalid } from "./requirements.ts";
 
-/** The rules that need the clock or the chain: G8, H22, H23, G9, G17. What cannot be read is refused, as not judged. */
+/** The rules that need the clock or the chain: G8, H22, H23, G9, G17. What the mirror does not answer for is not judged. */
 export class Preflight {
   readonly #mirror: Mirror;
   readonly #nodes: HederaNodes;

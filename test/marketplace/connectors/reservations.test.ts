@@ -158,7 +158,7 @@ test("a reservation that lapsed under a stalled copy gives no room that another 
   await expect(tools.sideEffects.begin({ ...effect, ...spending })).rejects.toThrow("Others are just being served");
   await paid.marketplace.context.reservations.end("other");
   await tools.sideEffects.begin({ ...effect, ...spending });
-  // A copy that stood still while another went on for it has done nothing, and says when to come back.
+  // What another copy began is not begun again; the caller is told when to come back.
   const again = tools.sideEffects.begin({ ...effect, ...spending, dayMax: 9n });
   await expect(again).rejects.toMatchObject({ code: "unavailable", retryAfterSeconds: 5 });
   await expect(reservations.take("late", agentId, spending)).rejects.toThrow("a day");
