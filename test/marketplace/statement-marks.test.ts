@@ -76,20 +76,24 @@ describe("a statement of many postings", () => {
   test("reads few of them, of any time, and comes to what they come to", async ({ market }) => {
     const { browser, id } = await newHolder(market, 6_000);
     const { db, config } = market.context;
-    const whole = await statement(browser);
-    expect(whole.totals).toEqual(await summed(db, id));
-    expect(whole).toMatchObject({ opening: { credits: 0 }, closing: { credits: 1_000 } });
-
     const own = connect(direct(config.databaseUrl.reveal()), { poolMax: 1, applicationName: "test" });
+    await readAccountStatement(own, id, { limit: 20 });
+    // Nothing else reads postings until all of this is counted: other backends tell what they read up to ten seconds later.
+    const read = [];
     for (const daysAgo of [0, 15, 30, 55]) {
       const from = new Date(Math.floor(Date.now() / 86_400_000 - daysAgo) * 86_400_000);
       const before = await postingsRead(own);
-      const { opening, closing, totals } = await readAccountStatement(own, id, { from, limit: 20 });
+      read.push({ from, ...(await readAccountStatement(own, id, { from, limit: 20 })) });
       expect((await postingsRead(own)) - before).toBeLessThan(9_000);
+    }
+    for (const { from, opening, closing, totals } of read) {
       expect(totals).toEqual(await summed(db, id, from.toISOString()));
       expect(closing.credits).toBe(1_000);
       expect(opening.credits + totals.reduce((sum, { credits }) => sum + credits, 0)).toBe(1_000);
     }
+    const whole = await statement(browser);
+    expect(whole.totals).toEqual(await summed(db, id));
+    expect(whole).toMatchObject({ opening: { credits: 0 }, closing: { credits: 1_000 } });
     await own.end();
   });
 
