@@ -549,7 +549,6 @@ alone("so many connections may wait for their clients to read why they were refu
 });
 
 const nine = [9];
-const nine = [9];
 alone.for<[string, readonly number[], string]>([
   ["asks back to back", nine, "GET /health HTTP/1.1\r\nHost: x\r\n\r\n"],
   ["names no host", nine, "GET / HTTP/1.1\r\n\r\n"],
