@@ -11,6 +11,7 @@ import { authorizationOf, paymentKeyOf } from "./schemes/exact-evm/payload.ts";
 
 export const paymentQuery = {
   network: text(100, "CAIP-2 id, for a transaction id that exists on several networks; otherwise the newest is meant."),
+  terms: termsParameter(),
 };
 
 export const paymentShape = z
@@ -28,6 +29,12 @@ export const paymentShape = z
     found_again: z
       .boolean()
       .describe("The record was lost, and the settlement found on the chain: what it was for is not known."),
+    for_terms: z
+      .boolean()
+      .optional()
+      .describe(
+        "Only where `terms` are asked about: whether it is for these, and was not landed by a transaction that this service did not send.",
+      ),
     error_reason: z.string().nullable(),
     created_at: z.iso.datetime(),
     expires_at: z.iso.datetime().describe("From then on the payment can no longer land."),
@@ -42,6 +49,7 @@ export const authorizationQuery = {
   payer: required(text(42, "The address that signed (`authorization.from`).")),
   nonce: required(text(66, "32 bytes in hexadecimal, as the payer signed them (`authorization.nonce`).")),
   asset: text(42, "The token; without one it is any that payments are made in on this network."),
+  terms: termsParameter(),
 };
 
 export const authorizationShape = paymentShape
@@ -56,11 +64,11 @@ type AuthorizedPayment = z.infer<typeof authorizationShape>;
 export async function payment(
   { db, config }: { readonly db: Database; readonly config: Explorers },
   given: string,
-  { network }: Read<typeof paymentQuery>,
+  { network, terms }: Read<typeof paymentQuery>,
 ): Promise<PaymentState> {
   const transaction = normalise(given);
   const row = await findByTransaction(db, transaction, network);
-  return { ...stateOf(config, row), transaction };
+  return { ...stateOf(config, row), ...forTerms(row, terms), transaction };
 }
 
 /** Throws ApiError 404. */
@@ -115,7 +123,7 @@ export async function authorizedPayment(
   asked: Read<typeof authorizationQuery>,
 ): Promise<AuthorizedPayment> {
   const row = await findByAuthorization(db, config, asked);
-  return { ...stateOf(config, row), transaction: row.transaction_id };
+  return { ...stateOf(config, row), ...forTerms(row, asked.terms), transaction: row.transaction_id };
 }
 
 async function findByAuthorization(
@@ -206,6 +214,18 @@ function isHex(text: string, bytes: number): text is Hex {
   return text.length === 2 + 2 * bytes && /^0x[0-9a-fA-F]+$/.test(text);
 }
 
+/** Told to who knows the terms, a quote's secret among them: a digest cannot be guessed. */
+function forTerms(row: PaymentRow, terms: string | undefined): Pick<PaymentState, "for_terms"> {
+  return terms === undefined ? {} : { for_terms: row.terms_digest === terms && !row.landed_by_another };
+}
+
+function termsParameter() {
+  return text(
+    64,
+    "The digest of a quote's terms, as `termsDigest` in an answer of /settle: `for_terms` says whether it was paid for these.",
+  );
+}
+
 function required<P extends object>(parameter: P): P & { readonly required: true } {
   return { ...parameter, required: true };
 }
@@ -226,11 +246,12 @@ interface PaymentRow extends Pick<PaymentState, "state" | "network" | "payer" | 
   readonly fee_payer: string | null;
   readonly retryable: boolean;
   readonly landed_by_another: boolean;
+  readonly terms_digest: string | null;
 }
 
 /** Only what was found on the chain has no digest of its message. By name: a column that a newer version adds changes nothing for the statements that a connection has prepared. */
 const columns = `id, network, payment_key, state, payer, pay_to, asset, amount_atomic, network_fee, transaction_id, resource_url,
-  message_digest is null as found_again, error_reason, created_at, expires_at, finished_at, broadcast_at, fee_payer, retryable, landed_by_another`;
+  message_digest is null as found_again, error_reason, created_at, expires_at, finished_at, broadcast_at, fee_payer, retryable, landed_by_another, terms_digest`;
 
 function stateOf(config: Explorers, row: PaymentRow): Omit<PaymentState, "transaction"> {
   return {

@@ -10,6 +10,7 @@ import { sendAlerts } from "./credits/send-alerts.ts";
 import { deleteExpiredRows } from "./expired-rows.ts";
 import { settleModelDays } from "./models/model-claims.ts";
 import { deleteDeliveredResults, deleteUnpaidResults } from "./payments/paid-calls/delete-results.ts";
+import { recordSettlements } from "./payments/paid-calls/record-settlements.ts";
 import { creditAbandonedPurchases } from "./payments/purchase.ts";
 import { letOutputsGo } from "./runs/kept-outputs.ts";
 import { closeOverdueSideEffects, deleteOldRuns, recoverLostRuns } from "./runs/recover.ts";
@@ -31,6 +32,7 @@ function jobsOf(context: Context): readonly MarketplaceJob[] {
     { name: "delete delivered results", everyMs: minuteMs, run: () => deleteDeliveredResults(db) },
     { name: "delete unpaid results", everyMs: minuteMs, run: () => deleteUnpaidResults(db) },
     { name: "credit abandoned purchases", everyMs: 5_000, run: creditAbandonedPurchases(context) },
+    { name: "record settlements", everyMs: minuteMs, run: recordSettlements(context) },
     {
       name: "send credit alerts",
       everyMs: minuteMs,

@@ -107,7 +107,7 @@ function agreementOf(ours: string | null, record: FacilitatorRecord | Silence): 
   if (record === "none") return ours === null ? "agree" : "differ";
   if (record.state === "claimed" || record.state === "broadcast" || record.state === "unknown") return "open";
   const theirs = record.state === "settled" ? record.transaction : null;
-  // Settled there and not yet known here: the next post of the payment, or the crediting task, learns of it.
+  // Settled there and not yet known here: the next post of the payment, or a periodic task, learns of it.
   if (theirs !== null && ours === null) return "behind";
   return theirs?.toLowerCase() === ours?.toLowerCase() ? "agree" : "differ";
 }

@@ -1,5 +1,6 @@
 import { describe, expect } from "vitest";
 import { documented } from "../support/documented.ts";
+import { edited } from "../support/edit.ts";
 import { paymentBody } from "../support/evm-payments.ts";
 import { startFacilitator } from "../support/facilitator.ts";
 import { proxiedEvmTest } from "../support/fixtures.ts";
@@ -52,6 +53,35 @@ test("a settled payment is found by its hash, in either case", async ({ setting,
   expect((await facilitator.get(`/payments/0x${transaction.slice(2).toUpperCase()}`)).body).toEqual(found);
   expect((await facilitator.get(`/payments/${transaction}?network=base-sepolia`)).body).toEqual(found);
   expect((await facilitator.get(`/payments/${transaction}?network=eip155:1`)).status).toBe(404);
+});
+
+test("whether it was for a quote is told to who knows the quote's terms, and of what another's transaction landed never", async ({
+  setting,
+  facilitator,
+}) => {
+  const quoted = {
+    "paymentRequirements.extra.quoteId": "a secret of the quote",
+    "paymentPayload.accepted.extra.quoteId": "a secret of the quote",
+  };
+  const body = edited(await paymentBody(await setting.fundedBuyer(), setting.terms), quoted);
+  const { transaction } = (await facilitator.settle(body)).body;
+  const { termsDigest: terms } = (await facilitator.settle(body)).body;
+  const { from, nonce } = body.paymentPayload.payload.authorization;
+  const asked = [`/payments/${transaction}?`, `/payments?network=eip155:84532&payer=${from}&nonce=${nonce}&`];
+  const told = (digest: string) =>
+    Promise.all(asked.map(async (path) => (await facilitator.get(`${path}terms=${digest}`)).body.for_terms));
+  expect(terms).toMatch(/^[0-9a-f]{64}$/);
+  expect(await told(terms)).toEqual([true, true]);
+  expect(await told("0".repeat(64))).toEqual([false, false]);
+  expect(await told("")).toEqual([undefined, undefined]);
+  expect((await facilitator.get(`${asked[0]}terms=${"0".repeat(65)}`)).body).toMatchObject({ field: "terms" });
+  await facilitator.context.db.query("update payments set landed_by_another = true where transaction_id = $1", [
+    transaction,
+  ]);
+  expect(await told(terms)).toEqual([false, false]);
+  const unquoted = await paymentBody(await setting.fundedBuyer(), setting.terms);
+  asked.splice(0, 2, `/payments/${(await facilitator.settle(unquoted)).body.transaction}?`);
+  expect(await told("null")).toEqual([false]);
 });
 
 test("a payment whose outcome nobody saw is broadcast or unknown, never failed, and then settled", async ({

@@ -77,9 +77,9 @@ test("a result is kept once, a transaction is kept once, and no other input is b
   expect(allowed("rebind")).toEqual(["begun", "settled"]);
 });
 
-test("the crediting of abandoned purchases begins no call and gives none another input", () => {
-  expect(() => requireLegal("rebind", { ...rows.begun, by: "crediting" })).toThrow(
-    /may not be changed by rebind of crediting/,
+test.for(["crediting", "recording"] as const)("the task of %s begins no call and gives none another input", (by) => {
+  expect(() => requireLegal("rebind", { ...rows.begun, by })).toThrow(
+    new RegExp(`may not be changed by rebind of ${by}`),
   );
   expect(transitions.begin.by).toEqual(["buyer"]);
 });

@@ -200,6 +200,8 @@ test("what one account ran and tried in a tab is neither shown to another accoun
   await page.route("**/api/account/run", (route) => route.abort());
   await runWithCredits(page);
   await resultOf(page).getByText("not answered; asked for again by the same name").waitFor();
+  // The page that asks again is left.
+  await page.goto("about:blank");
   await context.clearCookies();
   const posted: string[] = [];
   page.on("request", (request) => request.method() === "POST" && posted.push(request.url()));

@@ -83,13 +83,17 @@ export class FacilitatorClient {
     return typeof resource === "string" ? resource : null;
   }
 
-  /** The facilitator's public record of a payment, unread; undefined when it has none. Throws when the facilitator does not answer. */
-  async paymentState({ network, key }: PaidCallId): Promise<unknown> {
+  /**
+   * The facilitator's public record of a payment, unread; undefined when it has none. With `terms`, a termsDigest, its `for_terms` says
+   * whether it was paid for these. Throws when the facilitator does not answer.
+   */
+  async paymentState({ network, key }: PaidCallId, terms?: string): Promise<unknown> {
     const [asset = "", payer = "", nonce = ""] = key.split(":");
+    const about = terms === undefined ? {} : { terms };
     return this.#record(
       network.startsWith("eip155:")
-        ? `/payments?${new URLSearchParams({ network, asset, payer, nonce })}`
-        : `/payments/${encodeURIComponent(key)}?${new URLSearchParams({ network })}`,
+        ? `/payments?${new URLSearchParams({ network, asset, payer, nonce, ...about })}`
+        : `/payments/${encodeURIComponent(key)}?${new URLSearchParams({ network, ...about })}`,
     );
   }
 

@@ -12,6 +12,7 @@ export const facilitatorRecordShape = z.object({
   asset: z.string().max(200),
   amount_atomic: z.string().max(80),
   resource_url: z.string().max(4_000).nullable(),
+  for_terms: z.boolean().optional(),
   error_reason: z.string().max(1_000).nullable(),
   created_at: moment,
   expires_at: moment,

@@ -49,6 +49,23 @@ export interface AbandonedCall {
   readonly paymentPayload: JsonObject;
 }
 
+export interface UnsettledCall {
+  readonly id: PaidCallId;
+  readonly product: string;
+  readonly requirements: SettleRequirements;
+  readonly begunAt: Date;
+}
+
+export interface UnsettledCalls {
+  readonly calls: readonly UnsettledCall[];
+  readonly next: PlaceOfCall;
+}
+
+/** In the order in which calls were begun; `at` as the database writes it, to the microsecond. */
+export interface PlaceOfCall extends PaidCallId {
+  readonly at: string;
+}
+
 export interface NewPaidCall {
   readonly id: PaidCallId;
   readonly product: string;

@@ -22,8 +22,11 @@ export type PaidCallState =
   /** Its result has left the service. */
   | "delivered";
 
-/** The changer of a call: a buyer's post of the payment, or the periodic task that credits purchases whose buyers did not come back. */
-export type Actor = "buyer" | "crediting";
+/**
+ * The changer of a call: a buyer's post of the payment, or, where no buyer came back, the periodic task that credits purchases or the
+ * one that records settlements.
+ */
+export type Actor = "buyer" | "crediting" | "recording";
 
 /**
  * Every change of a call, by the store's verb that makes it: what becomes of a call of each state from which it is legal. `none`: there
@@ -34,17 +37,17 @@ export const transitions = {
   begin: { from: { none: ["begun", "settled"] }, by: ["buyer"] },
   acquireLease: {
     from: { begun: ["begun"], settled: ["settled"], ran: ["ran"], deliverable: ["deliverable"] },
-    by: ["buyer", "crediting"],
+    by: ["buyer", "crediting", "recording"],
   },
   /** For another input of the same product, while nothing was done and nothing may be under way. */
   rebind: { from: { begun: ["begun"], settled: ["settled"] }, by: ["buyer"] },
   /** From `ran` where the agent was published anew meanwhile, and what it does now cannot be undone. */
-  keepTransaction: { from: { begun: ["settled"], ran: ["deliverable"] }, by: ["buyer", "crediting"] },
+  keepTransaction: { from: { begun: ["settled"], ran: ["deliverable"] }, by: ["buyer", "crediting", "recording"] },
   keepResult: { from: { begun: ["ran"], settled: ["deliverable"] }, by: ["buyer", "crediting"] },
   /** To `deliverable` while the buyer has still to fetch the result. */
   conclude: {
     from: { ran: ["deliverable", "delivered"], deliverable: ["deliverable", "delivered"] },
-    by: ["buyer", "crediting"],
+    by: ["buyer", "crediting", "recording"],
   },
   /**
    * The run failed, or the payment was refused: nothing was charged, and the payment is as good as new. Only of the post that

@@ -10,7 +10,14 @@ import { endDebt } from "../debts.ts";
 import type { PaidCallId } from "../payment-payload.ts";
 import { beginCalls, concludeCalls, type EndedCall, type KeptResult, keepResults } from "./batched-writes.ts";
 import { LeavingResults } from "./leaving-results.ts";
-import { type AbandonedCall, effectKeyOf, type LeasedCall, type NewPaidCall, type PaidCall } from "./paid-call.ts";
+import {
+  type AbandonedCall,
+  effectKeyOf,
+  type LeasedCall,
+  type NewPaidCall,
+  type PaidCall,
+  type UnsettledCalls,
+} from "./paid-call.ts";
 import { type Actor, inStates, legalFor, requireLegal } from "./states.ts";
 import { WaitingPosts } from "./waiting-posts.ts";
 
@@ -96,6 +103,27 @@ export class PaidCalls {
       paymentPayload,
       id: { network, key },
     }));
+  }
+
+  /**
+   * Calls that are not known to be settled, begun after a place in their order, at most a day ago, and at least a quarter of an hour: by
+   * then a settlement that was asked for has an end. And the place to go on from. Purchases of credits go on by themselves (findAbandoned).
+   */
+  async findUnsettled(limit: number, after = beginning): Promise<UnsettledCalls> {
+    const { rows: times } = await this.#db.query<{ end: string }>(
+      "select (now() - interval '15 minutes')::text as end",
+    );
+    const { end } = times[0]!;
+    const { rows } = await this.#db.query(
+      `select network, payment_key as key, product, requirements, created_at as "begunAt", created_at::text as at from paid_calls
+        where created_at >= greatest(now() - interval '1 day', $2::timestamptz) and created_at < $5::timestamptz
+          and (created_at, network, payment_key) > ($2::timestamptz, $3, $4)
+          and proof is null and ${inStates(["begun", "ran"])}
+        order by created_at, network, payment_key limit $1`,
+      [limit, after.at, after.network, after.key, end],
+    );
+    const calls = rows.map(({ network, key, at: _, ...call }) => ({ ...call, id: { network, key } }));
+    return { calls, next: rows.length < limit ? { ...beginning, at: end } : rows.at(-1) };
   }
 
   /**
@@ -233,6 +261,8 @@ export class PaidCalls {
 }
 
 const seenMax = 10_000;
+
+const beginning = { at: "-infinity", network: "", key: "" };
 
 const atOnce = { sizeMax: 50, windowMs: 0 };
 /** Characters. A longer one is written by itself, so that no call waits for another call's. */
