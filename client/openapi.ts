@@ -72,7 +72,7 @@ export interface paths {
         readonly put?: never;
         /**
          * Run one agent and pay this call with a stablecoin over x402; no account, no key.
-         * @description Without a payment the answer is a 402 with the quote, and no buyer is charged. Pay it and post the same body again with the payment: the agent runs and its creator is paid. A run that fails is not charged; a payment that was settled all the same stays good. A free agent answers at once, though not to pages of other origins.
+         * @description Without a payment the answer is a 402 with the quote, and no buyer is charged. Pay it and post the same body again with the payment: the agent runs and its creator is paid. A run that fails is not charged (500); a payment that was settled all the same stays good, and is posted again (503, or 422 where the input is to blame). A free agent answers at once, though not to pages of other origins.
          */
         readonly post: operations["payAgent"];
         readonly delete?: never;

@@ -116,7 +116,7 @@ describe.each(chains)("what a stranger makes up around the id of a payment on %s
   test("runs nothing for a payment whose run failed, which stays good for its buyer", async ({ paid }) => {
     const proof = await settledV1(paid, chain);
     paid.marketplace.model.injectFault({ status: 500 });
-    expect(await presentV1(paid, proof)).toMatchObject({ status: 500, body: { charged: true } });
+    expect(await presentV1(paid, proof)).toMatchObject({ status: 503, body: { charged: true } });
     paid.marketplace.model.clearFaults();
     await expectNothingTold(paid, () => allForged(paid, proof));
     expect((await presentV1(paid, proof)).status).toBe(200);

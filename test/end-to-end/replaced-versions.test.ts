@@ -48,7 +48,7 @@ test("what an agent owes is still had after its creator has saved it a hundred t
   const url = `${paid.marketplace.url}/api/agent/${address}`;
   const proof = await payQuote(paid, "evm", await post(url, { body }));
   open.ledger.faults.set({ throttleAtConsensus: 1 });
-  expect(await post(url, { body, proof })).toMatchObject({ status: 500, body: { charged: true } });
+  expect(await post(url, { body, proof })).toMatchObject({ status: 503, body: { charged: true } });
   await publishAgent(context, creator, "writer", saying("Writes it."));
   for (let n = 0; n < saves; n += 1) await saveDraft(context, creator, "writer", saying(`Writes ${n}.`));
   expect(await post(url, { body, proof })).toMatchObject({ status: 200 });

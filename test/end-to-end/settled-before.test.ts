@@ -196,7 +196,7 @@ describe.each(chains)("a payment on %s that its buyer had settled", (chain) => {
     const url = await publish(paid, "failing");
     const proof = await settled(paid, chain, url);
     paid.marketplace.model.injectFault({ status: 500 });
-    expect(await present(paid, proof, input, url)).toMatchObject({ status: 500, body: { charged: true } });
+    expect(await present(paid, proof, input, url)).toMatchObject({ status: 503, body: { charged: true } });
     paid.marketplace.model.clearFaults();
     await publish(paid, "failing", 50);
     const corrected = { text: "corrected" };
@@ -219,7 +219,7 @@ describe.each(chains)("a payment on %s that its buyer had settled", (chain) => {
   test("is never run again, with any input, while nobody knows what came of its effect", async ({ paid }) => {
     const proof = await settled(paid, chain);
     paid.marketplace.model.injectFault({ status: 500 });
-    expect((await present(paid, proof)).status).toBe(500);
+    expect((await present(paid, proof)).status).toBe(503);
     paid.marketplace.model.clearFaults();
     const { db } = paid.marketplace.context;
     const { rows } = await db.query(

@@ -188,7 +188,7 @@ describe("the wallet that paid, shown beside the payment", () => {
     paid.marketplace.model.injectFault({ status: 500 });
     const failed = await present(paid, proof, await signedBy(buyer, challengeOf(await present(paid, proof))));
     paid.marketplace.model.clearFaults();
-    expect(failed).toMatchObject({ status: 500, body: { charged: true } });
+    expect(failed).toMatchObject({ status: 503, body: { charged: true } });
     const body = { text: "corrected" };
     const info = challengeOf(await present(paid, proof, undefined, { body }));
     const left = { ...proof, payload: { ...proof.payload, signature: `0x${"11".repeat(65)}` } };
@@ -203,7 +203,7 @@ describe("the wallet that paid, shown beside the payment", () => {
     paid.marketplace.model.injectFault({ status: 500 });
     const failed = await present(paid, proof, await signedBy(buyer, challengeOf(await present(paid, proof))));
     paid.marketplace.model.clearFaults();
-    expect(failed).toMatchObject({ status: 500, body: { charged: true } });
+    expect(failed).toMatchObject({ status: 503, body: { charged: true } });
     const body = { text: "corrected" };
     const asked = await present(paid, proof, undefined, { body });
     await expectRefused(asked, /^wallet_proof_required/);
@@ -291,7 +291,7 @@ describe("is nothing", () => {
       paid.marketplace.model.injectFault({ status: 500 });
       const answers = await Promise.all([...urls, ...urls, ...urls].map((url) => present(paid, proof, shown, { url })));
       paid.marketplace.model.clearFaults();
-      expect(answers.filter(({ status }) => status === 500)).toHaveLength(1);
+      expect(answers.filter(({ status }) => status === 503)).toHaveLength(1);
       expect(answers.filter(({ status }) => status === 402)).toHaveLength(5);
       expect(runs(paid)).toBe(before + 1);
     } finally {

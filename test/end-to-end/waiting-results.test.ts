@@ -169,7 +169,7 @@ test("what a payment bought that gave no result yet is had when the agent became
   const sold = await seller(paid);
   const settled = await settleFirst(paid, await payQuote(paid, "evm", await post(sold.url, { body })));
   paid.marketplace.model.injectFault({ status: 500, times: 10 });
-  expect(await post(sold.url, { body, proof: settled })).toMatchObject({ status: 500, body: { charged: true } });
+  expect(await post(sold.url, { body, proof: settled })).toMatchObject({ status: 503, body: { charged: true } });
   paid.marketplace.model.clearFaults();
   await sold.publish({ price_credits: 0 });
   const bought = await post(sold.url, { body, proof: settled });

@@ -1,5 +1,6 @@
 import { statusByCode } from "../../../shared/errors.ts";
 import { paymentHeaders, type SettleResponse } from "../../../shared/x402.ts";
+import { otherActsSeconds } from "../../connectors/refusal.ts";
 import type { Remedy } from "../../connectors/result.ts";
 import { answerOf } from "../../runs/precheck.ts";
 import { encodeHeader } from "../payment-payload.ts";
@@ -14,7 +15,8 @@ import type { DebtOutcome, Failed, Spent, Unknown } from "./redemption.ts";
  *   refused    402, a new quote that says why                         HTTP: the refused settlement beside it, if there was one
  *   spent      402, without an offer: who signs one pays twice            the settlement beside it, as `already_settled`;
  *                                                                     what a wallet is to sign where that gives the result
- *   failed     500; what cannot work 400, 409, 422, 429 or 503        the settlement beside it where the buyer is charged
+ *   failed     500, uncharged; what cannot work 400, 409, 422, 429    the settlement beside it where the buyer is charged: the payment
+ *              or 503; charged 422 or 503                             stays good, and is to be posted again
  *   debt       410, what the agent owes                               the settlement beside it
  *   unknown    503, to be asked again in 5 seconds
  */
@@ -68,21 +70,29 @@ function answerToFailure({ error, runId, settlement, remedy, refusal }: Failed, 
   const charged = settlement !== undefined;
   const advice = charged ? adviceFor(remedy, replay) : "Nothing was charged.";
   const told = { text: `${error} ${advice}`, settlement };
-  const meta = { run_id: runId, charged };
-  if (!refusal) {
-    const body = { success: false, run_id: runId, error, charged, advice };
-    return { ...told, status: statusByCode.internal, headers: {}, body, meta };
+  const retryAfterSeconds = refusal ? refusal.retryAfterSeconds : charged ? secondsBefore[remedy] : undefined;
+  const retryAfter = retryAfterSeconds !== undefined && { retry_after_seconds: retryAfterSeconds };
+  const meta = { run_id: runId, charged, ...retryAfter };
+  if (refusal) {
+    const { status, headers, body } = answerOf(refusal);
+    return { ...told, status, headers, body: { error, ...body, charged, advice }, meta };
   }
-  const { status, headers, body } = answerOf(refusal);
-  const { retryAfterSeconds } = refusal;
-  return {
-    ...told,
-    status,
-    headers,
-    body: { error, ...body, charged, advice },
-    meta: { ...meta, ...(retryAfterSeconds !== undefined && { retry_after_seconds: retryAfterSeconds }) },
-  };
+  const status = charged ? statusWhereCharged[remedy] : statusByCode.internal;
+  const headers = retryAfter ? { "retry-after": String(retryAfterSeconds) } : {};
+  return { ...told, status, headers, body: { success: false, run_id: runId, error, charged, advice }, meta };
 }
+
+/** A 500 says that nothing was charged. Here something was, and the same payment gives the result once what is in its way has gone. */
+const statusWhereCharged: Readonly<Record<Remedy, number>> = {
+  again: statusByCode.unavailable,
+  later: statusByCode.unavailable,
+  input: statusByCode.invalid_value,
+};
+const secondsBefore: Readonly<Record<Remedy, number | undefined>> = {
+  again: 5,
+  later: otherActsSeconds,
+  input: undefined,
+};
 
 /** What a buyer whose payment is settled can do about a run that failed. */
 function adviceFor(remedy: Remedy, replay: string): string {

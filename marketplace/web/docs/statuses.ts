@@ -77,12 +77,12 @@ export const statusNotes = {
     common[413],
     note(422, "A value broke a rule; `field` names it", "see `charged`", "mend the field"),
     note(429, "Too many requests, or too many payments that did not hold", "see `charged`", "wait `Retry-After`"),
-    note(500, "The agent failed", "see `charged`", "read `advice`; a payment that was settled stays good"),
+    note(500, "The agent failed, and the payment was not settled", "did not move", "try once more"),
     note(
       503,
-      "The end of the payment is not known, or nothing is possible right now",
-      "not known yet",
-      "post the same payment again; do not pay anew",
+      "The agent failed though it is paid for, nothing is possible right now, or (no `charged`) the end of the payment is not known",
+      "see `charged`",
+      "post the same payment again after `Retry-After`; do not pay anew",
     ),
   ],
   others: [

@@ -59,7 +59,7 @@ async function indebted(open: OpenLedger, paid: PaidMarket) {
   const proof = await payQuote(paid, "evm", await post(url, { body }));
   open.ledger.faults.set({ throttleAtConsensus: 1 });
   const failed = await post(url, { body, proof });
-  expect(failed).toMatchObject({ status: 500, body: { charged: true } });
+  expect(failed).toMatchObject({ status: 503, body: { charged: true } });
   const settlement = decodeHeader(failed.headers.get("payment-response"));
   return { ...owing, url, body, proof, settlement, send: () => post(url, { body, proof }) };
 }

@@ -71,7 +71,7 @@ test("a run that certainly failed keeps the payment good: the same proof runs ag
   const { send, written, settled } = await writer(open, paid);
   const before = await settled();
   open.ledger.faults.set({ throttleAtConsensus: 1 });
-  expect(await send()).toMatchObject({ status: 500, body: { charged: true } });
+  expect(await send()).toMatchObject({ status: 503, body: { charged: true } });
   expect(await written()).toBe(0);
   expect((await send()).status).toBe(200);
   expect(await written()).toBe(1);
@@ -133,7 +133,7 @@ test("whoever hears late of the end of an attempt does not close the one that ca
   const ofAgent = "select key, transaction_ids, state from effects where agent_id = $1";
   const effect = async () => (await db.query(ofAgent, [agentId])).rows[0];
   open.ledger.faults.set({ throttleAtConsensus: 1 });
-  expect((await send()).status).toBe(500);
+  expect((await send()).status).toBe(503);
   const { key, transaction_ids: transactionIds, state } = await effect();
   expect(state).toBe("void");
   open.ledger.faults.set({ consensusDelayMs: 600_000 });

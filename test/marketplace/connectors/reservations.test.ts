@@ -165,7 +165,7 @@ test("a reservation that lapsed under a stalled copy gives no room that another 
   await reservations.end("stalled");
 });
 
-test("an effect that failed after the settlement: 500, charged, with the settlement and what helps; then the same payment works", async ({
+test("an effect that failed after the settlement: 503, charged, with the settlement and what helps; then the same payment works", async ({
   open,
   paid,
   copy,
@@ -176,7 +176,8 @@ test("an effect that failed after the settlement: 500, charged, with the settlem
   const before = await settled(paid);
   open.ledger.faults.set({ throttleAtConsensus: 1 });
   const failed = await post(urls[0], { body, proof });
-  expect(failed).toMatchObject({ status: 500, body: { success: false, charged: true } });
+  expect(failed).toMatchObject({ status: 503, body: { success: false, charged: true } });
+  expect(failed.headers.get("retry-after")).toBe("5");
   expect(failed.body.advice).toContain("with the same input to run again without paying");
   for (const header of ["payment-response", "x-payment-response"]) {
     const settlement = decodeHeader(failed.headers.get(header));
