@@ -53,8 +53,9 @@ function problemsOfOne(purchase: Purchase, state: string, effects: number | unde
 }
 
 const isTrue503 = ({ status, retryAfter }: Answered) => status === 503 && retryAfter;
-/** The specification's answer to a run that failed on a network that is away; it says whether it was charged. */
-export const isFailedRun = ({ status, body }: Answered) => status === 500 && body?.success === false && body.charged === false;
+/** The specification's answer to a run that failed on a network that is away: nothing was charged. */
+export const isFailedRun = ({ status, body }: Answered) =>
+  status === 500 && body?.success === false && body.charged === false;
 
 interface Evidence {
   readonly world: World;
