@@ -27,6 +27,7 @@ import {
   paymentRequestHeaders,
   quoteAnswer,
   settlementHeaders,
+  unavailableAnswer,
 } from "./shapes.ts";
 
 export function paymentEndpoints(needs: Needs): Endpoint[] {
@@ -82,8 +83,9 @@ function agentCallEndpoint(needs: PayAgentNeeds): Endpoint {
         { description: "The payment was settled for an agent that is gone. What it owes stays on record." },
       ),
       500: failedAnswer("The language model failed."),
+      503: unavailableAnswer,
       ...inputRefusals("text"),
-      ...refusals(429, 503, {
+      ...refusals(429, {
         403: "Free agents are run from this service's own pages, or by a program.",
         404: "There is no such agent.",
         409: "The author of this post has been rewarded already.",

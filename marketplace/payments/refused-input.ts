@@ -6,6 +6,7 @@ import type { SpeculativeVerdict } from "./facilitator/speculative-verification.
 import { isSettled } from "./paid-calls/redemption.ts";
 import type { PaidCalls } from "./paid-calls/store.ts";
 import { type PaymentPayload, paidCallIdOf } from "./payment-payload.ts";
+import { paidFailureShape } from "./shapes.ts";
 
 /**
  * What is wrong with the input, with `charged` beside it: false where nothing was charged, true for a payment that an earlier
@@ -55,7 +56,7 @@ async function isCharged(
 export const inputRefusals = (field: string): Answers => ({
   ...missingInput(field),
   422: jsonAnswer(
-    errorShape,
+    paidFailureShape,
     { error: `"${field}" must have at most 20000 characters.`, field, charged: false },
     {
       description:

@@ -14,7 +14,7 @@ export const paidResultShape = z
   .object({ success: z.literal(true), run_id: runId, output, receipt })
   .meta({ id: "PaidResult" });
 
-const paidFailureShape = z
+export const paidFailureShape = z
   .union([
     z.object({
       success: z.literal(false),
@@ -158,6 +158,25 @@ export const paidAnswer: Answer = jsonAnswer(
   paidResultShape,
   { success: true, run_id: exampleRunId, output: { kind: "text", text: "Each call pays its creator." }, receipt: null },
   { headers: settlementHeaders },
+);
+
+/** The 503 of what is paid with the request: a failed run says so where its payment is settled. */
+export const unavailableAnswer: Answer = jsonAnswer(
+  paidFailureShape,
+  {
+    success: false,
+    run_id: exampleRunId,
+    error: "The chain is busy; try again later.",
+    charged: true,
+    advice:
+      "The payment was settled and stays good for this agent until one run succeeds: Post the same proof with the same input to " +
+      "run again without paying.",
+  },
+  {
+    description:
+      "Not possible right now, or the run failed after its payment was settled (`charged: true`). Post the same payment again " +
+      "after `Retry-After`; do not pay anew.",
+  },
 );
 
 /** The 500 of what is paid with the request. */

@@ -11,7 +11,13 @@ import { refusals } from "../http/refusals.ts";
 import { parse } from "../parse.ts";
 import { noteArrival } from "../payments/http-transport.ts";
 import { inputRefusals, missingInput } from "../payments/refused-input.ts";
-import { failedAnswer, paymentRequestHeaders, quoteAnswer, settlementHeaders } from "../payments/shapes.ts";
+import {
+  failedAnswer,
+  paymentRequestHeaders,
+  quoteAnswer,
+  settlementHeaders,
+  unavailableAnswer,
+} from "../payments/shapes.ts";
 import type { Buyer } from "../runs/asked-run.ts";
 import { idempotencyHeaders, readIdempotencyKey, replayedHeader } from "../runs/idempotency-key.ts";
 import { outputLetGoText } from "../runs/kept-outputs.ts";
@@ -200,7 +206,8 @@ function paidEndpoint(
       200: drawn(settlementHeaders),
       402: quoteAnswer(`/api/x402/${product}`, svgProducts[product].price),
       500: failedAnswer(product === "svg-vectorize" ? drawingFailed : "The image model failed."),
-      ...refusals(429, 503),
+      503: unavailableAnswer,
+      ...refusals(429),
       ...(product === "svg-vectorize" ? inputRefusals("image") : promptRefusals),
     },
     handler: (request, response) => paySvg(needs, offer, product, request, response),

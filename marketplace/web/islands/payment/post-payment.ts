@@ -46,6 +46,8 @@ interface Posted {
   readonly status: number;
   readonly body: Readonly<Record<string, unknown>>;
   readonly retryAfterMs: number;
+  /** Somebody has to act first. */
+  readonly takesLong: boolean;
 }
 
 async function post(url: string, { header, body, account }: KeptPayment): Promise<Posted | undefined> {
@@ -57,6 +59,7 @@ async function post(url: string, { header, body, account }: KeptPayment): Promis
       status: answer.status,
       body: await jsonOf(answer),
       retryAfterMs: Math.min(10, Math.max(1, seconds)) * 1_000,
+      takesLong: seconds > 60,
     };
   } catch {
     return undefined;
@@ -64,9 +67,9 @@ async function post(url: string, { header, body, account }: KeptPayment): Promis
 }
 
 /** These leave it unknown what became of the payment, or may be over in a moment: the same one is posted again. */
-function isPassing({ status, body }: Posted, attempt: number): boolean {
+function isPassing({ status, body, takesLong }: Posted, attempt: number): boolean {
   const saysWhatWasCharged = typeof body.charged === "boolean";
-  return passingStatuses.has(status) && (!saysWhatWasCharged || attempt + 1 < attemptsWhereCharged);
+  return passingStatuses.has(status) && (!saysWhatWasCharged || (!takesLong && attempt + 1 < attemptsWhereCharged));
 }
 
 const passingStatuses = new Set([408, 429, 502, 503, 504]);
