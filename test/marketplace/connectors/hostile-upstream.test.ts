@@ -15,6 +15,7 @@ import {
 } from "../../support/marketplace.ts";
 import { startProcess } from "../../support/marketplace-process.ts";
 import { perFile } from "../../support/part.ts";
+import { slowness } from "../../support/processor-time.ts";
 
 /** A service that a stranger runs against us. The marketplace is a process of its own, so that only it is measured. */
 let behave: (response: ServerResponse, message: { method?: string; id?: number }, request: IncomingMessage) => void;
@@ -71,8 +72,8 @@ const run = (seeded: Market, other: Other, agent: string) =>
 
 /**
  * What others feel of it, in ms: how long the service's thread ran while one of them waited, of the slowest but for one in a
- * hundred. However busy the machine, a thread that does not freeze answers after little work. The best of a few attempts,
- * since who waits may be late to see the answer: what freezes the service freezes it each time.
+ * hundred, at the speed of a usual machine. However busy it is, a thread that does not freeze answers after little work. The best of
+ * a few attempts, since who waits may be late to see the answer: what freezes the service freezes it each time.
  */
 async function bystanding<T>(
   other: Other,
@@ -82,10 +83,12 @@ async function bystanding<T>(
   let feltMs = Number.POSITIVE_INFINITY;
   for (;;) {
     bystander.postMessage({ url: other.url + question.path, init: question.init, pid: other.child.pid });
+    const before = slowness();
     const result = await work();
     bystander.postMessage({});
     const [times] = (await once(bystander, "message")) as [number[]];
-    feltMs = Math.min(feltMs, times.toSorted((a, b) => a - b)[Math.floor(times.length * 0.99)]!);
+    const slowest = times.toSorted((a, b) => a - b)[Math.floor(times.length * 0.99)]!;
+    feltMs = Math.min(feltMs, slowest / Math.max(before, slowness()));
     attempts += 1;
     if (feltMs < feltMsMax || attempts > 4) return { result, feltMs };
   }
