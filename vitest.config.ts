@@ -60,9 +60,9 @@ export default defineConfig({
     maxWorkers: 6,
     // What is waited for comes at once, unless the machine is busy: these end a test whose promise is broken, and no other.
     // So no test names a shorter time of its own.
-    testTimeout: 180_000,
-    hookTimeout: 180_000,
-    expect: { poll: { timeout: 60_000 } },
+    testTimeout: 600_000,
+    hookTimeout: 600_000,
+    expect: { poll: { timeout: 180_000 } },
     sequence: { sequencer: DrillsFirst },
   },
 });

@@ -47,13 +47,15 @@ async function serve(onTestFinished: (stop: () => Promise<void>) => void) {
         );
       return socket;
     });
-  /** Lets requests go on once all that were asked are there. */
+  /** Lets requests go on once all that were asked are there; how many had begun by then. On a slow machine some turns have ended. */
   const open = async (asked: readonly Socket[]) => {
     await expect.poll(() => asked.every(({ pending }) => !pending), { interval: 1 }).toBe(true);
     await turns(100);
     isOpen = true;
+    return begun.length;
   };
-  return { begun, givenUp, ask, unanswered, open };
+  const areBegun = (count: number) => expect.poll(() => begun.length, { interval: 1 }).toBeGreaterThanOrEqual(count);
+  return { begun, areBegun, givenUp, ask, unanswered, open };
 }
 
 test.for<[string, string, number]>([
@@ -63,38 +65,38 @@ test.for<[string, string, number]>([
 ])(
   "callers take turns for %s, whoever asked first and however often",
   async ([_what, path, atOnce], { onTestFinished }) => {
-    const { begun, ask, open } = await serve(onTestFinished);
+    const { begun, areBegun, ask, open } = await serve(onTestFinished);
     const first = ask("192.0.2.1", 100, path);
-    await expect.poll(() => begun.length, { interval: 1 }).toBe(atOnce);
+    await areBegun(atOnce);
     const all = [...first, ...ask("192.0.2.2", 2, path), ...ask("192.0.2.3", 2, path)];
-    await open(all);
+    const before = await open(all);
     await expect.poll(() => all.every(({ closed }) => closed)).toBe(true);
     expect(begun).toHaveLength(104);
     const others = begun.flatMap((caller, at) => (caller === "192.0.2.1" ? [] : [at]));
     expect(others).toHaveLength(4);
-    expect(Math.max(...others)).toBeLessThan(atOnce + 8);
+    expect(Math.max(...others)).toBeLessThan(before + 8);
   },
 );
 
 test("who waits for something else, and who is gone, keeps nobody waiting", async ({ onTestFinished }) => {
-  const { begun, ask, unanswered, open } = await serve(onTestFinished);
+  const { begun, areBegun, ask, unanswered, open } = await serve(onTestFinished);
   ask("192.0.2.1", 40, "/never");
   await expect.poll(() => unanswered.length).toBe(40);
-  const gone = ask("192.0.2.1", 100);
-  await expect.poll(() => begun.length, { interval: 1 }).toBe(48);
+  const gone = ask("192.0.2.1", 400);
+  await areBegun(48);
   await turns(100);
   const asked = ask("192.0.2.2");
   for (const socket of gone) socket.destroy();
   await open(asked);
   await expect.poll(() => asked[0]?.closed).toBe(true);
   expect(begun.at(-1)).toBe("192.0.2.2");
-  expect(begun.length).toBeLessThan(100);
+  expect(begun.length).toBeLessThan(400);
 });
 
 test("however busy the process is, nobody waits for ever for those that were begun", async ({ onTestFinished }) => {
-  const { begun, ask, open } = await serve(onTestFinished);
+  const { begun, areBegun, ask, open } = await serve(onTestFinished);
   const all = ask("192.0.2.1", 48);
-  await expect.poll(() => begun.length, { interval: 1 }).toBe(48);
+  await areBegun(48);
   all.push(...ask("192.0.2.2"));
   await expect.poll(() => begun.at(-1)).toBe("192.0.2.2");
   await open(all);
@@ -103,9 +105,9 @@ test("however busy the process is, nobody waits for ever for those that were beg
 test("who is gone before a body of many parts has its turn does not keep its handler waiting", async ({
   onTestFinished,
 }) => {
-  const { begun, givenUp, ask, open } = await serve(onTestFinished);
+  const { areBegun, givenUp, ask, open } = await serve(onTestFinished);
   const busy = ask("192.0.2.1", 2, "/parts");
-  await expect.poll(() => begun.length, { interval: 1 }).toBe(2);
+  await areBegun(2);
   const [gone] = ask("192.0.2.2", 1, "/parts");
   await expect.poll(() => gone?.pending, { interval: 1 }).toBe(false);
   await turns(100);
