@@ -60,7 +60,8 @@ function agentCallEndpoint(needs: PayAgentNeeds): Endpoint {
     description:
       "Without a payment the answer is a 402 with the quote, and no buyer is charged. Pay it and post the same body again " +
       "with the payment: the agent runs and its creator is paid. A run that fails is not charged (500); a payment that was " +
-      "settled all the same stays good, and is posted again (503, or 422 where the input is to blame). A free agent answers at once, though not to pages of other origins.",
+      "settled all the same stays good, and is posted again (503, or 422 where the input is to blame). A free agent answers " +
+      "at once, though not to pages of other origins.",
     access: "public",
     price: { min: "0.00", max: dollarAmount(BigInt(priceMax)) },
     before: [noteArrivalOfAnyOrigin],
