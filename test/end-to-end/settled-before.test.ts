@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { afterAll, describe, expect } from "vitest";
+import { afterAll, describe, expect, vi } from "vitest";
 import { createAccount } from "../../marketplace/accounts/create.ts";
 import { addPayoutWallet } from "../../marketplace/accounts/payout-wallets.ts";
 import { publishAgent } from "../../marketplace/agents/publish.ts";
@@ -8,7 +8,7 @@ import { QuoteIds } from "../../marketplace/payments/quotes/quote-id.ts";
 import { elapse } from "../support/elapse.ts";
 import { newBuyer } from "../support/evm-payments.ts";
 import { paidTest } from "../support/fixtures.ts";
-import { balanceOf, echoAgent, startMarketplace, type TestMarketplace } from "../support/marketplace.ts";
+import { balanceOf, echoAgent, startMarketplace, type TestMarketplace, until } from "../support/marketplace.ts";
 import type { PaidMarket } from "../support/paid-market.ts";
 import { bareProof, type PaidAnswer, type Proof, payQuote, post, quoteIn, settleFirst } from "../support/pay-call.ts";
 
@@ -214,6 +214,34 @@ describe.each(chains)("a payment on %s that its buyer had settled", (chain) => {
       async () => [await present(paid, proof, { text: "once more" }, url), await present(paid, proof, input, url)],
       /payment_used_for_another_call/,
     );
+  });
+
+  test("whose run is under way makes a corrected input wait for its end, and is good for it if that run failed", async ({
+    paid,
+  }) => {
+    const url = await publish(paid, "under-way");
+    const { model, context } = paid.marketplace;
+    const waits = vi.spyOn(context.paidCalls.waitingPosts, "enter");
+    const corrected = { text: "corrected" };
+    const statuses = [];
+    for (const fault of [{ status: 500 }, {}]) {
+      const proof = await settled(paid, chain, url);
+      const before = runs(paid);
+      model.injectFault({ ...fault, delayMs: 600_000 });
+      const first = present(paid, proof, input, url);
+      await until(() => runs(paid) === before + 1);
+      waits.mockClear();
+      const second = present(paid, proof, corrected, url);
+      await until(() => waits.mock.calls.length > 0);
+      expect((await present(paid, bareProof(proof), corrected, url)).body.error).toMatch(/^wallet_proof_required/);
+      model.answerHeld();
+      const [{ status }, { status: statusOfCorrected, body }] = await Promise.all([first, second]);
+      statuses.push([status, statusOfCorrected, body.error]);
+    }
+    expect(statuses).toEqual([
+      [503, 200, undefined],
+      [200, 402, expect.stringMatching(/^payment_used_for_another_call/)],
+    ]);
   });
 
   test("is never run again, with any input, while nobody knows what came of its effect", async ({ paid }) => {

@@ -188,19 +188,21 @@ async function replay(context: RedeemNeeds, posted: Asked, first: PaidCall): Pro
   if (other && "outcome" in other) return other;
   const asked = await asBought(context.db, posted, first);
   if ("outcome" in asked) return asked;
-  const isSame = first.digest.equals(asked.bought.digest);
-  if (first.product !== asked.bought.product || (!isSame && first.output !== null)) return usedForAnother;
+  const isSpent = first.output !== null && !first.digest.equals(asked.bought.digest);
+  if (first.product !== asked.bought.product || isSpent) return usedForAnother;
   const holder = other ?? (await holderOf(context, asked, first));
   if ("outcome" in holder) return holder;
   // The requirements it was first used under.
-  const work: ReplayedWork = { ...asked, ...holder, requirements: first.requirements };
-  if (!isSame) return replayWithOtherInput(context, work, first);
-  return replayWithSameInput(context, work, first);
+  return goOn(context, { ...asked, ...holder, requirements: first.requirements }, first);
 }
 
 type ReplayedWork = Work & Pick<Asked, "presented">;
 
-async function replayWithSameInput(context: RedeemNeeds, work: ReplayedWork, first: PaidCall): Promise<Next> {
+/**
+ * Waits until no other post works on the call, and goes on with what that left of it. Another input waits too: what the first
+ * post ends with decides whether the payment is still good for it.
+ */
+async function goOn(context: RedeemNeeds, work: ReplayedWork, first: PaidCall): Promise<Next> {
   const deadline = Date.now() + imageRunMs;
   let call: PaidCall | undefined = first;
   let waiting: ReturnType<WaitingPosts["enter"]>;
@@ -208,13 +210,12 @@ async function replayWithSameInput(context: RedeemNeeds, work: ReplayedWork, fir
     for (let pauseMs = 20; Date.now() < deadline; pauseMs = Math.min(pauseMs * 1.5, 500)) {
       // The post that worked on it found the agent failing or the payment bad, and charged nothing.
       if (!call) return "forgotten";
-      if (!call.digest.equals(work.bought.digest)) return usedForAnother;
-      const over = call.leased ? undefined : ending(work, call);
+      const isSame = call.digest.equals(work.bought.digest);
+      if (!isSame && (call.output !== null || !work.isHolder)) return usedForAnother;
+      const over = call.leased || !isSame ? undefined : ending(work, call);
       if (over) return over;
-      if (!call.leased) {
-        const leased = await context.paidCalls.acquireLease(work.id, newId("run"), "buyer");
-        if (leased) return processCall(context, work, leased);
-      }
+      const leased = call.leased ? undefined : await context.paidCalls.acquireLease(work.id, newId("run"), "buyer");
+      if (leased) return isSame ? processCall(context, work, leased) : processWithOtherInput(context, work, leased);
       waiting ??= context.paidCalls.waitingPosts.enter(work.id, work);
       if (!waiting) return outcomeUnknown;
       call = await waiting.look(pauseMs);
@@ -226,11 +227,8 @@ async function replayWithSameInput(context: RedeemNeeds, work: ReplayedWork, fir
 }
 
 /** A payment that has given no result is good for another input, as long as nothing was done and nothing may be under way. */
-async function replayWithOtherInput(context: RedeemNeeds, work: Work, call: PaidCall): Promise<Redemption> {
-  if (call.leased) return usedForAnother;
+async function processWithOtherInput(context: RedeemNeeds, work: Work, leased: LeasedCall): Promise<Redemption> {
   const { paidCalls, tools } = context;
-  const leased = await paidCalls.acquireLease(work.id, newId("run"), "buyer");
-  if (!leased) return usedForAnother;
   const effect = await tools.sideEffects.find(effectKeyOf(work.id)).catch(() => ({ state: "open" }));
   if (leased.output === null && (!effect || effect.state === "void")) {
     const isBound = await paidCalls.rebind(leased, work.bought.digest, agentIn(work.bought)?.agentVersion);
