@@ -80,7 +80,7 @@ export class Cubic {
     let first = det !== 0 ? (right0 * c11 - right1 * c01) / det : 0;
     let second = det !== 0 ? (c00 * right1 - c01 * right0) / det : 0;
     const least = 0.01 * length;
-    if (!(first > least && second > least && first < 3 * length + 2 && second < 3 * length + 2)) {
+    if (!(first > least && second > least && first < length && second < length)) {
       first = length / 3;
       second = first;
     }

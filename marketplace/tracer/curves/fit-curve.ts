@@ -2,6 +2,7 @@ import type { Outline } from "../drawing.ts";
 import { Chain, reversed } from "./chain.ts";
 import { closedByLine } from "./closed-by-line.ts";
 import { Cubic, type Ends } from "./cubic.ts";
+import { fitLineJoints } from "./line-joints.ts";
 import type { Points } from "./points.ts";
 
 /**
@@ -14,9 +15,11 @@ import type { Points } from "./points.ts";
 export function fitClosed(points: Points): Outline {
   const corner = firstCorner(points);
   chain.load(points, corner ?? 0);
+  ends.length = 0;
   const outline: Outline = { x: chain.x[0], y: chain.y[0], kinds: [], points: [] };
   if (corner === null) fitSmooth(points.count, outline);
   else fitBetweenCorners(points.count, outline);
+  fitLineJoints(outline, chain, ends);
   return closedByLine(outline);
 }
 
@@ -24,13 +27,17 @@ export function fitClosed(points: Points): Outline {
 export function fitOpenChain(points: Points): Outline {
   chain.load(points, 0);
   const last = points.count - 1;
+  ends.length = 0;
   const outline: Outline = { x: chain.x[0], y: chain.y[0], kinds: [], points: [], open: true };
   fitOpen({ a: 0, b: last, start: chain.tangentFrom(0, last), end: chain.tangentFrom(last, 0) }, outline);
+  fitLineJoints(outline, chain, ends);
   return outline;
 }
 
 const chain = new Chain();
 const cubic = new Cubic();
+/** The point of the chain that each segment of the outline ends at. */
+const ends: number[] = [];
 
 function firstCorner({ corner, count }: Points): number | null {
   for (let i = 0; i < count; i++) if (corner[i] !== 0) return i;
@@ -51,21 +58,20 @@ function fitBetweenCorners(n: number, outline: Outline): void {
   for (let from = 0; from < n; ) {
     let to = from + 1;
     while (to < n && corner[to] === 0) to++;
-    if (isLine(from, to, sideOffMax)) addLine(to, outline);
+    if (isLine(from, to, sideMax.betweenFixed, sideOffMax)) addLine(to, outline);
     else fitOpen({ a: from, b: to, start: chain.tangentFrom(from, to), end: chain.tangentFrom(to, from) }, outline);
     from = to;
   }
 }
 
-/** A chord is taken for a line when it is this much closer than a curve need be: facets show, curves do not. */
-const lineShare = 0.75;
 /** A side from corner to corner is straight when a line misses it by no more, px: what is measured of an edge strays by that. */
 const sideOffMax = 0.2;
 
 function fitOpen({ a, b, start, end }: Ends, outline: Outline): void {
   for (let from = a, leaving = start; from < b; ) {
     const rest = { a: from, b, start: leaving, end };
-    const line = farthest(rest, isLineTo);
+    const isFromJoint = from > a && outline.kinds.at(-1) === 1;
+    const line = farthest(rest, isFromJoint ? isLineFromJoint : isLineTo);
     const curve = line === b ? from : farthest(rest, isCubicTo);
     const to = line - from >= (curve - from) * lineWorth(curve - from) ? line : curve;
     if (to === line) addLine(to, outline);
@@ -73,6 +79,7 @@ function fitOpen({ a, b, start, end }: Ends, outline: Outline): void {
       fitCubic(upTo(rest, to));
       const { handle1x, handle1y, handle2x, handle2y } = cubic;
       outline.kinds.push(3);
+      ends.push(to);
       outline.points.push(handle1x, handle1y, handle2x, handle2y, chain.x[to], chain.y[to]);
     }
     if (to < b) leaving = chain.tangentBetween(to, from, b);
@@ -91,6 +98,7 @@ function lineWorth(points: number): number {
 const shortMax = 12;
 
 function addLine(to: number, outline: Outline): void {
+  ends.push(to);
   outline.kinds.push(1);
   outline.points.push(chain.x[to], chain.y[to]);
 }
@@ -113,8 +121,12 @@ function farthest(piece: Ends, reaches: (piece: Ends, to: number) => boolean): n
   return near;
 }
 
-function isLineTo({ a }: Ends, to: number): boolean {
-  return isLine(a, to);
+function isLineTo({ a, b }: Ends, to: number): boolean {
+  return isLine(a, to, to === b ? sideMax.betweenFixed : sideMax.fixedToJoint);
+}
+
+function isLineFromJoint({ a, b }: Ends, to: number): boolean {
+  return isLine(a, to, to === b ? sideMax.fixedToJoint : sideMax.betweenJoints);
 }
 
 function isCubicTo(piece: Ends, to: number): boolean {
@@ -155,16 +167,33 @@ const roundsMax = 3;
 /** Points that miss by more tolerances than this do not come near by moving along the curve. */
 const hopeless = 6;
 
-/** Whether a line misses the points from `a` to `b` by no more than a line may, or than `offMax`, px. */
-function isLine(a: number, b: number, offMax = 0): boolean {
+/**
+ * Whether a line may stand for the points from `a` to `b`: none lies farther to one side of it than `most`, in
+ * tolerances, or than `offMax`, px.
+ */
+function isLine(a: number, b: number, most: number, offMax = 0): boolean {
   const { x, y, tolerance } = chain;
   const dx = x[b] - x[a];
   const dy = y[b] - y[a];
   const length = Math.sqrt(dx * dx + dy * dy);
   if (length < 1e-9) return false;
+  let left = 0;
+  let right = 0;
   for (let i = a + 1; i < b; i++) {
-    const off = Math.abs((x[i] - x[a]) * dy - (y[i] - y[a]) * dx) / length;
-    if (off > Math.max(offMax, tolerance[i] * lineShare)) return false;
+    const off = ((x[i] - x[a]) * dy - (y[i] - y[a]) * dx) / length;
+    if (Math.abs(off) <= offMax) continue;
+    const share = off / tolerance[i];
+    if (share < left) left = share;
+    else if (share > right) right = share;
+    if (right > most || -left > most || right - left > bandMax) return false;
   }
   return true;
 }
+
+/**
+ * By the ends of a line. Where two lines meet, the joint moves until both run through the middle of their points (line-joints.ts);
+ * corners and the ends of curves stay.
+ */
+const sideMax = { betweenFixed: 0.75, fixedToJoint: 1, betweenJoints: 1.3 };
+/** Tolerances from the points farthest out on one side of a line to those on the other. */
+const bandMax = 1.3;

@@ -59,6 +59,6 @@ let pushedX = new Float64Array(4096);
 let pushedY = new Float64Array(4096);
 
 /** Share of its depth by which a hidden edge may stray. */
-const stray = 0.75;
+const stray = 0.65;
 /** A trap begins this shallow where an edge goes out of sight, and deepens by as much per step. */
 const deepening = 0.6;

@@ -42,12 +42,19 @@ export class PathData {
 function segments({ kinds, points, open }: Outline, unit: number, startX: number, startY: number): string {
   const pen = new Pen(startX, startY);
   const at = (i: number) => Math.round(points[i] * unit);
+  const lineEnd = (i: number, fromX: number, fromY: number) =>
+    i + 2 === points.length
+      ? [at(i), at(i + 1)]
+      : [rounded(points[i] * unit, fromX), rounded(points[i + 1] * unit, fromY)];
   for (let k = 0, i = 0; k < kinds.length; k++) {
     if (kinds[k] === 1) {
-      const [x, y] = [at(i), at(i + 1)];
+      const [x, y] = lineEnd(i, pen.x, pen.y);
       i += 2;
-      // Segments in one direction are one line.
-      if (kinds[k + 1] === 1 && goesOn(x - pen.x, y - pen.y, at(i) - x, at(i + 1) - y)) continue;
+      if (kinds[k + 1] === 1) {
+        const [nextX, nextY] = lineEnd(i, x, y);
+        // Segments in one direction are one line.
+        if (goesOn(x - pen.x, y - pen.y, nextX - x, nextY - y)) continue;
+      }
       pen.line(x, y);
     } else if (kinds[k] === 2) {
       pen.arc(points[i] * unit, points[i + 1] * unit, at(i + 2), at(i + 3));
@@ -183,6 +190,14 @@ function strayOf(handles: Handles, others: Handles): number {
 
 /** Most a curve may stray to be written in fewer numbers, in units of the file. */
 const strayMax = 0.42;
+
+/** A coordinate in whole units: the pen's own where it is that but for less than a unit, for such a line is shorter to write. */
+function rounded(v: number, pen: number): number {
+  return Math.abs(v - pen) <= levelMax ? pen : Math.round(v);
+}
+
+/** Under 1, so that what was read in whole units is written as it was. */
+const levelMax = 0.9;
 
 function goesOn(dx: number, dy: number, nextX: number, nextY: number): boolean {
   return dx * nextY === dy * nextX && dx * nextX + dy * nextY > 0;

@@ -61,17 +61,29 @@ test("a side from corner to corner is one line, though its points are scattered 
 });
 
 test("an edge of much contrast is followed more closely than one of a third of it", () => {
-  const blob = (fill: string) =>
-    trace(
-      picture(
-        200,
-        200,
-        `<rect width="200" height="200" fill="#fff"/><path fill="${fill}" d="M30 90q30 -80 60 -20t80 10t-20 60t-60 20t-60 -70z"/>`,
-      ),
-    )
-      .drawing.groups.flatMap(({ elements }) => elements)
-      .flatMap(({ shape }) => (shape.kind === "path" ? shape.outlines.flatMap(({ kinds }) => kinds) : [])).length;
-  expect(blob("#000")).toBeGreaterThan(1.2 * blob("#a8a8a8"));
+  const blob = (level: number) => `<rect width="200" height="200" fill="#fff"/>
+    <path fill="rgb(${level},${level},${level})" d="M30 90q30 -80 60 -20t80 10t-20 60t-60 20t-60 -70z"/>`;
+  /** The area between the edge that was drawn and the one that was traced, px². */
+  const missed = (level: number) => {
+    const enlarged = picture(1600, 1600, `<g transform="scale(8)">${blob(level)}</g>`).rgba;
+    const traced = renderRaster(trace(picture(200, 200, blob(level))).svg, 1600, 1600).rgba;
+    return enlarged.reduce((sum, value, i) => sum + Math.abs(value - traced[i]!), 0) / (3 * (255 - level) * 64);
+  };
+  const [much, little] = [missed(0), missed(168)];
+  expect(much).toBeLessThan(0.97 * little);
+  expect(little).toBeLessThan(40);
+});
+
+test("lines on a round edge lie to either side of it, not all within", () => {
+  const radius = 4;
+  const points = new Points();
+  for (let i = 0; i < 24; i++)
+    points.add(radius * Math.cos((i / 24) * 2 * Math.PI), radius * Math.sin((i / 24) * 2 * Math.PI), 0.4);
+  const outline = fitClosed(points);
+  const joints = outline.kinds.map((_, k) => Math.hypot(outline.points[2 * k]!, outline.points[2 * k + 1]!) - radius);
+  expect(outline.kinds.every((kind) => kind === 1)).toBe(true);
+  expect(joints.filter((off) => off > 0.05).length).toBeGreaterThan(outline.kinds.length / 2);
+  expect(Math.max(...joints)).toBeLessThan(0.4);
 });
 
 describe("a linear gradient is written in as few characters as draw it", () => {
