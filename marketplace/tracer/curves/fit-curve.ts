@@ -168,8 +168,8 @@ const roundsMax = 3;
 const hopeless = 6;
 
 /**
- * Whether a line may stand for the points from `a` to `b`: none lies farther to one side of it than `most`, in
- * tolerances, or than `offMax`, px.
+ * Whether a line may stand for the points from `a` to `b`: none lies farther to one side of it than `most`, in tolerances, and all of
+ * them in a band of `bandMax`. Points within `offMax`, px, are not asked.
  */
 function isLine(a: number, b: number, most: number, offMax = 0): boolean {
   const { x, y, tolerance } = chain;
