@@ -244,6 +244,32 @@ describe.each(chains)("a payment on %s that its buyer had settled", (chain) => {
     ]);
   });
 
+  test("is good for a corrected input that waits for a copy which dies, and what that copy made is given to nobody", async ({
+    paid,
+  }) => {
+    const url = await publish(paid, "dying");
+    const { model, context } = paid.marketplace;
+    const waits = vi.spyOn(context.paidCalls.waitingPosts, "enter");
+    const proof = await settled(paid, chain, url);
+    const before = runs(paid);
+    model.injectFault({ delayMs: 600_000 });
+    const first = present(paid, proof, input, url);
+    await until(() => runs(paid) === before + 1);
+    waits.mockClear();
+    const second = present(paid, proof, { text: "corrected" }, url);
+    await until(() => waits.mock.calls.length > 0);
+    // What is left of a copy that died: a lease that has lapsed, and that nothing extends.
+    await context.db.query(
+      `update paid_calls set holder = gen_random_uuid(), lease_until = now() - interval '1 second'
+        where product = (select id from agents where slug = 'dying') and lease_until > now()`,
+    );
+    expect(await second).toMatchObject({ status: 200, body: { success: true } });
+    model.answerHeld();
+    expect((await first).status).toBe(503);
+    await expectRefused(paid, () => present(paid, proof, input, url), /^payment_used_for_another_call/);
+    expect(runs(paid)).toBe(before + 2);
+  });
+
   test("is never run again, with any input, while nobody knows what came of its effect", async ({ paid }) => {
     const proof = await settled(paid, chain);
     paid.marketplace.model.injectFault({ status: 500 });

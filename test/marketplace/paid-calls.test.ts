@@ -105,6 +105,20 @@ test("whoever has lost a call writes nothing to it, though it is written togethe
   expect(await copies[1].keepResult(taker, result("right"))).toBe(true);
 });
 
+test("a post that saw a call with one input does not get it once it is bound to another", async () => {
+  const [copy, other] = copies;
+  const held = (await begin(copy, newKey(), { transaction: "tx" })) as LeasedCall;
+  await copy.releaseLease(held);
+  const seen = (await copy.find(held.id))!.digest;
+  const taker = (await other.acquireLease(held.id, newId("run"), "buyer", seen)) as LeasedCall;
+  const corrected = randomBytes(32);
+  expect(await other.rebind(taker, corrected, 1)).toBe(true);
+  await other.releaseLease(taker);
+  expect(await copy.acquireLease(held.id, newId("run"), "buyer", seen)).toBeUndefined();
+  expect(await copy.find(held.id)).toMatchObject({ digest: corrected, leased: false });
+  expect(await copy.acquireLease(held.id, newId("run"), "buyer", corrected)).toBeDefined();
+});
+
 test("posts of one payment that wait at one copy look at the record together, and never see it older than they ask", async () => {
   const [copy] = copies;
   const [held, other] = (await Promise.all([begin(copy, newKey()), begin(copy, newKey())])) as [LeasedCall, LeasedCall];

@@ -214,7 +214,9 @@ async function goOn(context: RedeemNeeds, work: ReplayedWork, first: PaidCall): 
       if (!isSame && (call.output !== null || !work.isHolder)) return usedForAnother;
       const over = call.leased || !isSame ? undefined : ending(work, call);
       if (over) return over;
-      const leased = call.leased ? undefined : await context.paidCalls.acquireLease(work.id, newId("run"), "buyer");
+      const leased = call.leased
+        ? undefined
+        : await context.paidCalls.acquireLease(work.id, newId("run"), "buyer", call.digest);
       if (leased) return isSame ? processCall(context, work, leased) : processWithOtherInput(context, work, leased);
       waiting ??= context.paidCalls.waitingPosts.enter(work.id, work);
       if (!waiting) return outcomeUnknown;

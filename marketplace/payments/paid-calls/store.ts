@@ -128,9 +128,10 @@ export class PaidCalls {
 
   /**
    * The lease of a call whose result was not delivered; undefined while another post holds it. It goes on as the run that began its
-   * effect, which the recovery may be ending: as another, one payment would count as two runs that succeeded.
+   * effect, which the recovery may be ending: as another, one payment would count as two runs that succeeded. `seen` is the input
+   * that the call was seen with: undefined, too, when it was bound to another since.
    */
-  async acquireLease(id: PaidCallId, runId: RunId, by: Actor): Promise<LeasedCall | undefined> {
+  async acquireLease(id: PaidCallId, runId: RunId, by: Actor, seen?: Buffer): Promise<LeasedCall | undefined> {
     const holder = randomUUID();
     const { rows } = await this.#db.query({
       name: "lease paid call",
@@ -140,9 +141,9 @@ export class PaidCalls {
                run_id = case when output is not null then run_id
                  else coalesce((select e.run_id from effects e where e.key = $6 and e.state <> 'void'), $5) end
          where network = $1 and payment_key = $2 and ${legalFor("acquireLease")}
-           and (lease_until is null or lease_until < now())
+           and (lease_until is null or lease_until < now()) and ($7::bytea is null or call_digest = $7)
         returning run_id as "runId", payer, transaction_id as transaction, output, receipt`,
-      values: [id.network, id.key, holder, this.#leaseMs, runId, effectKeyOf(id)],
+      values: [id.network, id.key, holder, this.#leaseMs, runId, effectKeyOf(id), seen ?? null],
     });
     return rows[0] && { id, holder, by, isResumed: true, ...rows[0] };
   }
