@@ -50,7 +50,8 @@ export async function settle(context: SettleNeeds, body: unknown, caller: Caller
     counted ??= context.paymentLimits.ofPayTo(request.network, payment, caller);
     return counted;
   };
-  const asked: Asked = { request, scheme, payment, startedAt, deadline, ofPayTo };
+  const { isStranger } = caller;
+  const asked: Asked = { request, scheme, payment, isStranger, startedAt, deadline, ofPayTo };
   const record = await context.store.lookup(request.network, payment.key);
   if (record && !isClaimable(record)) return tell(context, asked, record);
 
@@ -96,7 +97,7 @@ async function tellRefusal(
  * that claimed nothing.
  */
 async function settleNew(context: SettleNeeds, asked: Asked, holdId: string): Promise<Settled | undefined> {
-  const { scheme, request, payment, startedAt } = asked;
+  const { scheme, request, payment, isStranger, startedAt } = asked;
   if (!scheme.claimAndSubmit) return undefined;
   const id = `${request.network} ${payment.key}`;
   const another = context.newPayments.get(id);
@@ -109,7 +110,7 @@ async function settleNew(context: SettleNeeds, asked: Asked, holdId: string): Pr
   }
   const overPayTo = asked.ofPayTo();
   const settling = overPayTo.then(async (refusal) => {
-    if (!refusal) return settleClaimed(context, asked, { wanted: wantedOf(context, asked) }, holdId);
+    if (!refusal) return settleClaimed(context, asked, { wanted: wantedOf(context, asked), isStranger }, holdId);
     await context.holds.release(holdId);
     return refused(context, request, payment, refusal, startedAt);
   });
@@ -119,7 +120,7 @@ async function settleNew(context: SettleNeeds, asked: Asked, holdId: string): Pr
 
 /** Claims the payment, and sends it once the claim is won. */
 async function claimAndSettle(context: SettleNeeds, asked: Asked, holdId: string): Promise<Settled> {
-  const { request, scheme, payment, startedAt } = asked;
+  const { request, scheme, payment, isStranger, startedAt } = asked;
   const wanted = wantedOf(context, asked);
   const claim = await context.store.claim(request.network, scheme.scheme, payment, wanted.terms);
   if (!claim) {
@@ -135,7 +136,7 @@ async function claimAndSettle(context: SettleNeeds, asked: Asked, holdId: string
     await context.holds.release(holdId);
     return refused(context, request, payment, overPayTo, startedAt);
   }
-  return settleClaimed(context, asked, { wanted, claim }, holdId) as Promise<Settled>;
+  return settleClaimed(context, asked, { wanted, isStranger, claim }, holdId) as Promise<Settled>;
 }
 
 function wantedOf({ config }: SettleNeeds, { request, scheme, payment }: Asked): WantedClaim {
@@ -158,6 +159,7 @@ interface Asked {
   readonly request: ReceivedPayment;
   readonly scheme: Scheme;
   readonly payment: Payment;
+  readonly isStranger: boolean;
   /** By `performance.now()`. */
   readonly startedAt: number;
   readonly deadline: Date;
@@ -229,7 +231,7 @@ async function submit(
   });
   try {
     const submitting = claiming.claim
-      ? scheme.submit(payment, claiming.claim, deadline)
+      ? scheme.submit(payment, claiming.claim, deadline, claiming.isStranger)
       : scheme.claimAndSubmit?.(payment, claiming, deadline);
     if (!submitting) return "unclaimed";
     return await Promise.race([submitting, interrupted]);

@@ -5,6 +5,7 @@ import { unstorableIn } from "../../shared/request-body.ts";
 import type { Announcement } from "./announcement.ts";
 import type { AcceptedRequirements } from "./payment-requirements.ts";
 
+const fieldLengthMax = 100;
 const limits = { bazaarBytesMax: 16_384, depthMax: 16, urlLengthMax: 2_048, descriptionLengthMax: 500 };
 
 /**
@@ -94,10 +95,10 @@ export function isLocalhost({ protocol, hostname }: URL): boolean {
   return ["http:", "https:"].includes(protocol) && ["localhost", "127.0.0.1", "[::1]"].includes(hostname);
 }
 
-/** WHATWG URL has turned every spelling of an address into dotted decimals or brackets, and IDN into ASCII. */
+/** WHATWG URL has turned every spelling of an address into dotted decimals or brackets, and IDN into ASCII; other characters it lets pass. */
 function isPublicName(hostname: string): boolean {
   const host = hostname.toLowerCase().replace(/\.$/, "");
-  if (host.startsWith("[") || ipaddr.isValid(host) || !host.includes(".")) return false;
+  if (!/^[a-z0-9._-]+$/.test(host) || ipaddr.isValid(host) || !host.includes(".")) return false;
   return !/\.(localhost|localdomain|local|internal|test|invalid|example|onion|home\.arpa)$/.test(host);
 }
 
@@ -122,7 +123,8 @@ function readBazaar(given: unknown): { info: JsonObject; schema: JsonObject; rou
 export function characterProblem(where: string, given: unknown): string | undefined {
   const field = unstorableIn(given, where);
   if (field === undefined) return undefined;
-  const named = field === where ? where : `${where}, ${field},`;
+  // A name is as long as the payer likes, and what is told of it goes into a header.
+  const named = field === where ? where : `${where}, ${field.slice(0, fieldLengthMax)},`;
   return `${named} holds a character that is none (NUL, or half of a surrogate pair)`;
 }
 

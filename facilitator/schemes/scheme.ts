@@ -38,8 +38,11 @@ export interface Scheme<P extends Payment = Payment> {
   readBalance(payment: P, transactions: readonly string[]): Promise<{ balance: bigint; shows: boolean }>;
   /** The scheme's own refusal of a payer who has too little. */
   insufficient(message: string): Refusal;
-  /** Sends the payment of a won claim; stores what it signed before it sends. Waits at most `deadline` for the chain. */
-  submit(payment: P, claim: Claim, deadline: Date): Promise<Outcome>;
+  /**
+   * Sends the payment of a won claim; stores what it signed before it sends. Waits at most `deadline` for the chain. A stranger's takes no
+   * money that is kept for known clients.
+   */
+  submit(payment: P, claim: Claim, deadline: Date, isStranger?: boolean): Promise<Outcome>;
   /**
    * Submits a payment that has no claim: one statement claims it and stores what was signed. `unclaimed` when the claim was not
    * made, and nothing is stored.
@@ -144,6 +147,7 @@ export interface Claim {
 /** A claim that one caller is to have, and has once it is made. */
 export interface Claiming {
   readonly wanted: WantedClaim;
+  readonly isStranger?: boolean;
   claim?: Claim;
 }
 

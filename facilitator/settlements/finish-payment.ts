@@ -46,6 +46,8 @@ export async function finishPayments(db: Queryable, ended: readonly EndedPayment
         update payments p
            set state = held.outcome, transaction_id = coalesce(nullif(held.sent, ''), p.transaction_id),
                error_reason = held.reason, error_message = held.message, retryable = held.may_retry, finished_at = now(),
+               network_fee = case when coalesce(nullif(held.sent, ''), p.transaction_id) is not distinct from p.transaction_id
+                                  then p.network_fee end,
                offer = null, offer_digest = null, landed_by_another = held.by_another,
                raw_transactions = case when p.nonce is null then null else p.raw_transactions end,
                delivered_at = case when held.is_delivered then now() end

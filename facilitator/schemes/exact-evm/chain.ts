@@ -111,6 +111,11 @@ export class EvmChain {
     }
   }
 
+  /** What the node would offer a block's maker on top of the base fee, wei. */
+  async suggestedTip(): Promise<bigint> {
+    return BigInt((await this.#rpc.call("eth_maxPriorityFeePerGas", [])) as string);
+  }
+
   latestBlock(): Promise<Block> {
     return this.#block("latest");
   }

@@ -4,7 +4,7 @@ import { checkWindow } from "./checks.ts";
 import type { EvmConfig } from "./config.ts";
 import { diagnose } from "./diagnose.ts";
 import type { EvmFeePayer } from "./fee-payer.ts";
-import { leastBusy } from "./least-busy.ts";
+import { leastBusy, openToStrangers } from "./least-busy.ts";
 import type { EvmPayment } from "./payload.ts";
 import { RpcError } from "./rpc.ts";
 
@@ -23,7 +23,7 @@ export async function checkOnChain(
   try {
     if (!assets.has(payment.asset)) return await refuseAsset(chain, config, payment.asset);
     if (payment.signedByKey) signed();
-    const feePayer = leastBusy(feePayers);
+    const feePayer = leastBusy(openToStrangers(feePayers));
     const sender = { address: feePayer.address, fees: await feePayer.usualFees() };
     // A key's signature is the usual case: whether the payer is a contract is asked together with the simulation.
     const [isContract, simulation] = await Promise.all([

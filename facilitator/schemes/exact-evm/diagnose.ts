@@ -1,3 +1,4 @@
+import type { ReadCache } from "../read-cache.ts";
 import { type Refusal, refuse } from "../scheme.ts";
 import type { EvmChain } from "./chain.ts";
 import { authorizationStateCall, balanceOfCall, nameCall, versionCall } from "./eip3009.ts";
@@ -46,19 +47,34 @@ async function refuseSpent(chain: EvmChain, payment: EvmPayment): Promise<Refusa
 }
 
 /**
- * The refusal of a payment whose time is over and whose nonce was used; undefined when it never was. Throws
+ * The refusal of a payment whose time is over and whose nonce was used; undefined when it never was. Only what used the
+ * nonce is remembered: a payer can sign other payments with it, and each is judged by its own terms. Throws
  * RpcUnreachableError when the transaction that used it lately does not show yet.
  */
-export async function findSettled(chain: EvmChain, payment: EvmPayment): Promise<Refusal | undefined> {
+export async function findSettled(
+  chain: EvmChain,
+  reads: ReadCache,
+  payment: EvmPayment,
+): Promise<Refusal | undefined> {
+  const { asset, key } = payment;
   const { from, nonce } = payment.authorization;
-  const { number } = await chain.latestBlock();
-  if (!(await chain.isNonceUsed(payment.asset, from, nonce, number))) return undefined;
-  const spending = await chain.spendingOf(payment.asset, from, nonce, new Date(0), lateSearchesMax);
-  if (!spending && Date.now() < payment.expiresAt.getTime() + logsLateMs) {
-    throw new RpcUnreachableError("the node does not show the transaction that used an authorization");
-  }
+  const isUsed = await reads.read(`used ${key}`, 0, async () => {
+    const { number } = await chain.latestBlock();
+    return chain.isNonceUsed(asset, from, nonce, number);
+  });
+  if (!isUsed) return undefined;
+  const mayShowYet = (spending: Receipt | undefined) =>
+    spending === undefined && Date.now() < payment.expiresAt.getTime() + logsLateMs;
+  const spending = await reads.read(`spending ${key}`, spendingKeptMs, async () => {
+    const found = await chain.spendingOf(asset, from, nonce, new Date(0), lateSearchesMax);
+    if (mayShowYet(found)) throw notShown();
+    return found;
+  });
+  if (mayShowYet(spending)) throw notShown();
   return refusalBySpending(payment, spending);
 }
+
+const notShown = () => new RpcUnreachableError("the node does not show the transaction that used an authorization");
 
 function refusalBySpending(payment: EvmPayment, spending: Receipt | undefined): Refusal {
   if (spending && paysAsAgreed(spending, payment)) {
@@ -71,6 +87,8 @@ function refusalBySpending(payment: EvmPayment, spending: Receipt | undefined): 
 /** For a caller who asks about a payment that is over: on Base, the blocks of a day. */
 const lateSearchesMax = 10;
 const logsLateMs = 600_000;
+/** Finding a transaction by its event is dear, and every payer who used up a nonce can ask about it. */
+const spendingKeptMs = 10_000;
 
 /** An ABI-encoded string; empty when it is none. */
 function decodeText(encoded: string): string {

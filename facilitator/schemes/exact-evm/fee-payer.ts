@@ -168,6 +168,7 @@ export class EvmFeePayer {
       );
       if (lacksGasMoney.test(error.message)) return this.#empty(job, raw, hash, nonce);
       if (belowBaseFee.test(error.message)) return this.#outpriced(job, hash, nonce);
+      if (tipTooLow.test(error.message)) return this.#undertipped(job, hash, nonce, error.message);
       if (!nonceTaken.test(error.message))
         return (await this.#takeBackUnsent(job, hash, nonce)) ? { refused: error.message } : { transaction: hash };
       // Perhaps by this very transaction, which may have reached a node on another way: then the chain tells its end.
@@ -189,6 +190,16 @@ export class EvmFeePayer {
   async #outpriced(job: Job, hash: Hex, nonce: bigint): Promise<Sending> {
     await this.#needs.gasPrices.readAgain();
     return (await this.#takeBackUnsent(job, hash, nonce)) ? { tooDear: true } : { transaction: hash };
+  }
+
+  /** The node wants more for its trouble than was offered: signed once more, with what it wants. */
+  async #undertipped(job: Job, hash: Hex, nonce: bigint, refusal: string): Promise<Sending | undefined> {
+    await this.#needs.gasPrices.raiseTip(refusal);
+    if (!(await this.#takeBackUnsent(job, hash, nonce))) return { transaction: hash };
+    if (job.again) return { tooDear: true };
+    this.#queue.push({ ...job, again: true });
+    void this.#drain();
+    return undefined;
   }
 
   /** The payment and its nonce are as if nothing had been signed; false where another daemon may have sent it meanwhile. */
@@ -264,7 +275,7 @@ interface Needs {
 class ClaimGoneError extends Error {}
 
 interface Job {
-  /** The job was signed before, with a nonce that turned out to be used. */
+  /** The job was signed before, with a nonce that turned out to be used or a tip that was too low. */
   readonly again?: true;
   readonly right: RightToSend;
   /** The payment's. */
@@ -282,8 +293,9 @@ const claimOf = ({ right }: Job) => right.claim as Claim;
 const jobsPerTransactionMax = 32;
 const signingMsMax = 8_000;
 const poolRefusal =
-  /insufficient ?funds|upfront cost exceeds|underpriced|nonce (is )?too low|gas too low|exceeds block gas limit|fee cap|max fee per gas less|tx fee/i;
+  /insufficient ?funds|upfront cost exceeds|underpriced|nonce (is )?too low|gas too low|exceeds block gas limit|fee cap|max fee per gas less|tx fee|gas price below minimum/i;
 const belowBaseFee = /max fee per gas less|fee cap less/i;
+const tipTooLow = /gas tip cap|gas price below minimum|(?<!replacement )transaction underpriced/i;
 const lacksGasMoney = /insufficient ?funds|upfront cost exceeds/i;
 const nonceTaken = /nonce (is )?too low|replacement transaction underpriced/i;
 /** Another transaction waits with our nonce. The authorization is spent once, whichever of ours is mined. */

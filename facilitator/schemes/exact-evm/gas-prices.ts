@@ -2,11 +2,12 @@ import type { Block, EvmChain, GasFees } from "./chain.ts";
 
 /** What a transaction offers for its gas on one chain, from the newest base fee that was read. */
 export class GasPrices {
-  readonly #chain: Pick<EvmChain, "latestBlock">;
+  readonly #chain: Pick<EvmChain, "latestBlock" | "suggestedTip">;
   readonly #perGasMax: bigint;
+  #tip = tipWei;
   #fees: (GasFees & { readonly atMs: number }) | undefined;
 
-  constructor(chain: Pick<EvmChain, "latestBlock">, perGasMax: bigint) {
+  constructor(chain: Pick<EvmChain, "latestBlock" | "suggestedTip">, perGasMax: bigint) {
     this.#chain = chain;
     this.#perGasMax = perGasMax;
   }
@@ -24,7 +25,7 @@ export class GasPrices {
 
   /** The newest block was read, for this or for something else. */
   note({ baseFeePerGas }: Pick<Block, "baseFeePerGas">): GasFees {
-    this.#fees = { atMs: Date.now(), perGas: 2n * baseFeePerGas + tipWei, tip: tipWei };
+    this.#fees = { atMs: Date.now(), perGas: 2n * baseFeePerGas + this.#tip, tip: this.#tip };
     return this.#fees;
   }
 
@@ -32,6 +33,17 @@ export class GasPrices {
   async readAgain(): Promise<void> {
     if (this.#fees) this.#fees = { ...this.#fees, atMs: 0 };
     await this.current().catch(() => {});
+  }
+
+  /**
+   * The node refused a transaction for its tip: on some chains (Polygon) a node takes none under a minimum of its own. From now on the tip is
+   * what it named, or suggests. Never throws.
+   */
+  async raiseTip(refusal: string): Promise<void> {
+    const named = BigInt(/minimum needed (\d{1,20})/.exec(refusal)?.[1] ?? 0);
+    const wanted = named > 0n ? named : await this.#chain.suggestedTip().catch(() => 0n);
+    if (wanted > this.#tip) this.#tip = wanted;
+    await this.readAgain();
   }
 
   /** Gas costs more than a fee payer may offer, as last read. */

@@ -28,6 +28,12 @@ export async function sendByAny(
 
 const unsignedMax = 3;
 
+/** Those whose money is not kept for the resource servers that the operator knows; all, where there is no other. */
+export function openToStrangers(feePayers: readonly EvmFeePayer[]): readonly EvmFeePayer[] {
+  const open = feePayers.filter(({ balance }) => !balance.keptForClients);
+  return open.length > 0 ? open : feePayers;
+}
+
 /** Prefers a fee payer that this copy looks after, so that copies seldom wait for each other's nonces. */
 export function leastBusy(feePayers: readonly EvmFeePayer[]): EvmFeePayer {
   const able = feePayers.filter(({ balance }) => !balance.empty && balance.signs);

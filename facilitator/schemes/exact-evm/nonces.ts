@@ -1,4 +1,4 @@
-import type { Database, Queryable, Transaction } from "../../../shared/postgres.ts";
+import { type Database, inTransaction, type Queryable, type Transaction } from "../../../shared/postgres.ts";
 import { amongUnfinished, inStates, sentStates } from "../../payment-states.ts";
 import type { EvmChain } from "./chain.ts";
 import { RpcError } from "./rpc.ts";
@@ -88,23 +88,38 @@ export class Nonces {
   /**
    * Agrees on the next nonce with the chain. What the chain should know and does not (a node that lost its pool, a
    * reorganisation) is sent again from the stored bytes; the next nonce goes back down to the chain's count only when
-   * no payment of this address is under way, as on a development chain that began anew.
+   * no payment of this address is under way and no copy has taken a nonce since the chain was asked, as on a development chain
+   * that began anew.
    */
   async synchronize(chain: EvmChain): Promise<void> {
     await this.#sendMissing(chain);
+    const before = await this.#stored(this.#db, "");
     const pending = await chain.transactionCount(this.#address, "pending");
     this.#known = undefined;
-    await this.#db.query(
-      `insert into signer_nonces as known (network, address, next_nonce) values ($1, $2, $3)
-       on conflict (network, address) do update
-         set (next_nonce, vacant) = (
-               select agreed.next, array(select n from unnest(known.vacant) n where n >= excluded.next_nonce and n < agreed.next)
-                 from (select case
-                         when exists (select from payments
-                                       where ${amongUnfinished} and network = $1 and fee_payer = $2 and ${inStates(sentStates)})
-                         then greatest(known.next_nonce, excluded.next_nonce) else excluded.next_nonce end) as agreed (next))`,
-      [this.#network, this.#address, pending],
+    await inTransaction(this.#db, async (tx) => {
+      // Locked first: the next statement then sees what the copy that had the lock has stored.
+      const isAsBefore = (await this.#stored(tx, "for update")) === before;
+      await tx.query(
+        `insert into signer_nonces as known (network, address, next_nonce) values ($1, $2, $3)
+         on conflict (network, address) do update
+           set (next_nonce, vacant) = (
+                 select agreed.next, array(select n from unnest(known.vacant) n where n >= excluded.next_nonce and n < agreed.next)
+                   from (select case
+                           when not $4 or exists (select from payments
+                                         where ${amongUnfinished} and network = $1 and fee_payer = $2 and ${inStates(sentStates)})
+                           then greatest(known.next_nonce, excluded.next_nonce) else excluded.next_nonce end) as agreed (next))`,
+        [this.#network, this.#address, pending, isAsBefore],
+      );
+    });
+  }
+
+  /** The next nonce on record, if there is one. */
+  async #stored(db: Queryable, locking: "" | "for update"): Promise<bigint | undefined> {
+    const { rows } = await db.query(
+      `select next_nonce from signer_nonces where network = $1 and address = $2 ${locking}`,
+      [this.#network, this.#address],
     );
+    return rows[0]?.next_nonce;
   }
 
   async #sendMissing(chain: EvmChain): Promise<void> {

@@ -16,7 +16,7 @@ import { transferCall } from "./eip3009.ts";
 import type { EvmFeePayer, Sending } from "./fee-payer.ts";
 import { EvmFeePayers } from "./fee-payers.ts";
 import { findOutcome, outcomeOfRevert, outcomeOfSuccess } from "./find.ts";
-import { sendByAny } from "./least-busy.ts";
+import { openToStrangers, sendByAny } from "./least-busy.ts";
 import { PayerBalances } from "./payer-balances.ts";
 import type { EvmPayment } from "./payload.ts";
 import { waitForReceipt } from "./receipts.ts";
@@ -50,17 +50,15 @@ export function createExactEvm(config: EvmConfig, needs: SchemeNeeds): Scheme<Ev
     feePayers: payers.addresses,
     decode: (request) => decodePayment(request, config),
     findSettled: async (payment) =>
-      assets.has(payment.asset)
-        ? reads.read(`settled ${payment.key}`, settledKeptMs, () => orNetworkAway(findSettled(chain, payment)))
-        : undefined,
+      assets.has(payment.asset) ? orNetworkAway(findSettled(chain, reads, payment)) : undefined,
     checkSignature: (payment) => orNetworkAway(checkSignature(chain, payment)),
     check: (payment, signed) =>
       checkOnChain({ chain, config, assets, feePayers, fromContracts, noteBalance }, payment, signed),
     balanceOf: (payment) => balances.of(payment),
     readBalance: ({ asset, payer }, transactions) => orNetworkAway(readBalance(chain, asset, payer, transactions)),
     insufficient: (message) => refuse("invalid_exact_evm_insufficient_balance", message),
-    submit: async (payment, claim, deadline) =>
-      follow(submitting, payment, await send(submitting, payment, { claim }), deadline),
+    submit: async (payment, claim, deadline, isStranger) =>
+      follow(submitting, payment, await send(submitting, payment, { claim, isStranger }), deadline),
     claimAndSubmit: async (payment, claiming, deadline) => {
       const sending = await send(submitting, payment, claiming);
       return claiming.claim ? follow(submitting, payment, sending, deadline) : "unclaimed";
@@ -110,7 +108,8 @@ async function send(
 ): Promise<Sending> {
   const asked = fromContracts.get(payment);
   const data = transferCall(payment.authorization, payment.signature, asked ? "contract" : "key");
-  const sending = await sendByAny(asked ? [asked] : feePayers, right, payment, data);
+  const able = right.isStranger ? openToStrangers(feePayers) : feePayers;
+  const sending = await sendByAny(asked ? [asked] : able, right, payment, data);
   if ("empty" in sending) throw new NoFeePayerError(config.network, "empty");
   if ("tooDear" in sending) throw new NoFeePayerError(config.network, "fees too high");
   if ("unsigned" in sending) throw new NoFeePayerError(config.network, "keys away");
@@ -183,8 +182,6 @@ function kindsOf(network: string): readonly SupportedKind[] {
   return v1Name === undefined ? [v2] : [v2, { x402Version: 1, scheme: "exact", network: v1Name }];
 }
 
-/** Finding a transaction by its event is dear, and every payer who used up a nonce can ask about it. */
-const settledKeptMs = 10_000;
 const payersRemembered = 20_000;
 const maintainEveryMs = 2_000;
 const forgetEveryMs = 60_000;

@@ -141,6 +141,7 @@ function fieldsOf({ chainId, gasLimit }: EvmConfig, { to, data }: Call, nonce: b
 export interface RightToSend {
   claim?: Claim;
   readonly wanted?: WantedClaim;
+  readonly isStranger?: boolean | undefined;
 }
 
 /** What is to be called for a payment. */
