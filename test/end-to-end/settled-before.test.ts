@@ -4,11 +4,13 @@ import { createAccount } from "../../marketplace/accounts/create.ts";
 import { addPayoutWallet } from "../../marketplace/accounts/payout-wallets.ts";
 import { publishAgent } from "../../marketplace/agents/publish.ts";
 import { createKey } from "../../marketplace/api-keys/create.ts";
+import { listDebts } from "../../marketplace/payments/debts.ts";
 import { QuoteIds } from "../../marketplace/payments/quotes/quote-id.ts";
 import { elapse } from "../support/elapse.ts";
 import { newBuyer } from "../support/evm-payments.ts";
 import { paidTest } from "../support/fixtures.ts";
 import { balanceOf, echoAgent, startMarketplace, type TestMarketplace, until } from "../support/marketplace.ts";
+import { startProcess } from "../support/marketplace-process.ts";
 import type { PaidMarket } from "../support/paid-market.ts";
 import { bareProof, type PaidAnswer, type Proof, payQuote, post, quoteIn, settleFirst } from "../support/pay-call.ts";
 
@@ -291,6 +293,26 @@ describe.each(chains)("a payment on %s that its buyer had settled", (chain) => {
     await db.query("update effects set state = 'void' where key = $1", [key]);
     expect((await present(paid, proof, { text: "corrected" })).status).toBe(200);
   });
+});
+
+test("a payment that was settled before it came here is owed to its buyer when the copy that ran it was killed", async ({
+  paid,
+}) => {
+  const { environment, context, model } = paid.marketplace;
+  const proof = await settled(paid, "evm");
+  const doomed = await startProcess(environment);
+  model.injectFault({ delayMs: 600_000, times: 1 });
+  const before = runs(paid);
+  const lost = post(`${doomed.url}/api/agent/${paid.address}`, { body: input, proof }).catch(() => undefined);
+  await expect.poll(() => runs(paid)).toBe(before + 1);
+  doomed.child.kill("SIGKILL");
+  await lost;
+  model.clearFaults();
+  const owed = () => listDebts(context.db, paid.market.creator.id, { limit: 20, offset: 0 });
+  expect(await owed()).toHaveLength(1);
+  await context.db.query("update paid_calls set lease_until = now() where lease_until is not null");
+  expect((await present(paid, proof)).status).toBe(200);
+  await expect.poll(owed).toEqual([]);
 });
 
 describe.each(chains)("a quote on %s", (chain) => {

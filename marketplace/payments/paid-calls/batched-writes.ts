@@ -8,7 +8,7 @@ import type { LeasedCall, NewPaidCall } from "./paid-call.ts";
  * their keys, so that two copies of the service that write the same ones do not block each other for good.
  */
 
-/** Inserts the rows; what it gives for a payment that was used before is undefined. */
+/** Inserts the rows, and of what is paid already what is owed; what it gives for a payment that was used before is undefined. */
 export async function beginCalls(
   db: Queryable,
   leaseMs: number,
@@ -31,6 +31,7 @@ export async function beginCalls(
   const { rows: inserted } = await db.query<{ holder: string }>({
     name: "begin paid calls",
     text: `
+      with begun as (
       insert into paid_calls (network, payment_key, product, agent_version, call_digest, payload_digest, requirements,
                               payer, run_id, transaction_id, proof, holder, lease_until)
       select call.*, now() + $13::integer * interval '1 ms'
@@ -39,7 +40,14 @@ export async function beginCalls(
              -- Whether the statement waits for the disk.
              set_config('synchronous_commit', case when $14 then current_setting('synchronous_commit') else 'off' end, true)
       on conflict do nothing
-      returning holder`,
+      returning *
+      ), owed as (
+        insert into debts (network, payment_key, agent_id, payer, transaction_id, asset, amount)
+        select network, payment_key, product, payer, transaction_id, requirements->>'asset', requirements->>'amount' from begun
+         where transaction_id is not null and product like 'agt\\_%'
+        on conflict do nothing
+      )
+      select holder from begun`,
     values: [
       rows.map(({ id }) => id.network),
       rows.map(({ id }) => id.key),

@@ -17,6 +17,7 @@ import { isByOthers, refusalOfUnquoted } from "./authority.ts";
 import { agentIn, type CarryOutNeeds, carryOut, endReservation, isReserved, reserve } from "./carry-out.ts";
 import type { AbandonedCall, LeasedCall, Progress } from "./paid-call.ts";
 import { presentTerms, refusalOfFormerWallet } from "./present-terms.ts";
+import { isOnRecordFor, recordOf } from "./recorded-terms.ts";
 import {
   type Delivered,
   type Failed,
@@ -29,7 +30,7 @@ import {
   type Spent,
   type Work,
 } from "./redemption.ts";
-import { nextStep, stateOf } from "./states.ts";
+import { isLaterPost, nextStep, stateOf } from "./states.ts";
 import type { PaidCalls } from "./store.ts";
 
 /** Does what remains of a call, holding its lease; leaves it in a state that the next post of the same payment can resume. */
@@ -176,9 +177,10 @@ async function reserveOnce(context: ProcessNeeds, work: Work, call: LeasedCall):
     return undefined;
   } catch (error) {
     if (transaction === null) await context.paidCalls.forget(call);
-    if (!(error instanceof RefusalError)) throw error;
-    if (transaction === null) throw answerOf(error);
-    return error;
+    const refusal = error instanceof RefusalError ? error : transaction === null ? undefined : refusalForNow(error);
+    if (!refusal) throw error;
+    if (transaction === null) throw answerOf(refusal);
+    return refusal;
   }
 }
 
@@ -240,10 +242,16 @@ async function run(context: ProcessNeeds, work: Work, call: LeasedCall): Promise
 /** A run that was not begun. Of a payment that is settled the buyer is told so, and that it stays good; any other is as good as new. */
 async function notBegun(context: ProcessNeeds, work: Work, call: LeasedCall, error: unknown): Promise<Failed> {
   if (call.transaction === null) await context.paidCalls.forget(call);
-  const isForNow = error instanceof ApiError && (error.code === "rate_limited" || error.code === "unavailable");
-  if (call.transaction === null || !isForNow) throw error;
+  const refusal = call.transaction === null ? undefined : refusalForNow(error);
+  if (!refusal) throw error;
+  return refused(context, work, call, refusal);
+}
+
+/** What the buyer of a settled payment is told of that which cannot be done now and can be later; undefined for anything else. */
+function refusalForNow(error: unknown): RefusalError | undefined {
+  if (!(error instanceof ApiError) || (error.code !== "rate_limited" && error.code !== "unavailable")) return undefined;
   const retryAfterSeconds = Number(error.headers["retry-after"] ?? retryUsuallySeconds);
-  return refused(context, work, call, new RefusalError(error.code, error.message, { retryAfterSeconds }));
+  return new RefusalError(error.code, error.message, { retryAfterSeconds });
 }
 
 /**
@@ -280,9 +288,12 @@ async function settle(context: ProcessNeeds, work: Work, call: LeasedCall): Prom
   const hasMoved = settlement?.success || settlement?.errorReason === "already_settled";
   if (hasMoved && settlement.transaction !== "") {
     const { transaction, payer = call.payer } = settlement;
-    const refusal = isByOthers(work, settlement) && (await refusalOfOthers(context, work, settlement, payer));
+    const refusal =
+      isByOthers(work, settlement) &&
+      !(await wasSettledForCall(context, call, requirements, settlement)) &&
+      (await refusalOfOthers(context, work, settlement, payer));
     if (refusal) {
-      if (refusal.outcome === "refused" && !refusal.signIn) await noteUnpaid(context, work, call);
+      if (refusal.outcome === "refused" && !refusal.signIn && !isLaterPost(call)) await noteUnpaid(context, work, call);
       await paidCalls.discard(call);
       return refusal;
     }
@@ -297,6 +308,22 @@ async function settle(context: ProcessNeeds, work: Work, call: LeasedCall): Prom
   else if (isReserved(bought)) await endReservation(context, call.id, unknownSettlementMs);
   await paidCalls.releaseLease(call);
   return refusal;
+}
+
+/** Another envelope than the call's first may name another resource, and the payment be settled for the call all the same. */
+async function wasSettledForCall(
+  { facilitator }: ProcessNeeds,
+  call: LeasedCall,
+  requirements: Work["requirements"],
+  { landedByAnother }: SettleResponse,
+): Promise<boolean> {
+  if (!isLaterPost(call) || landedByAnother) return false;
+  try {
+    return await isOnRecordFor(facilitator, call.id, requirements, await recordOf(facilitator, call.id));
+  } catch (cause) {
+    const message = "What this payment was settled for cannot be looked up at the moment; try again shortly.";
+    throw new ApiError("unavailable", message, { cause, headers: { "retry-after": "5" } });
+  }
 }
 
 /** A run whose result its buyer does not pay for. */

@@ -1,8 +1,7 @@
-import { publicUrl, termsDigest } from "../../../shared/x402.ts";
 import { type AgentId, newId } from "../../ids.ts";
 import type { FacilitatorClient } from "../facilitator/client.ts";
-import { facilitatorRecordShape } from "../facilitator/facilitator-record.ts";
 import type { PlaceOfCall, UnsettledCall } from "./paid-call.ts";
+import { isOnRecordFor, recordOf } from "./recorded-terms.ts";
 import { stateOf } from "./states.ts";
 import type { PaidCalls } from "./store.ts";
 
@@ -41,12 +40,10 @@ export interface RecordingNeeds {
 /** False while its end is not known. Throws when the facilitator does not answer. */
 async function recordIfSettled({ facilitator, paidCalls }: RecordingNeeds, call: UnsettledCall): Promise<boolean> {
   const { id, requirements } = call;
-  const record = readRecord(await facilitator.paymentState(id));
+  const record = await recordOf(facilitator, id);
   if (record === undefined || record.state === "failed") return true;
   if (record.state !== "settled" || record.transaction === null) return false;
-  const terms = termsDigest(requirements, publicUrl(record.resource_url));
-  const isForThis = terms !== undefined && readRecord(await facilitator.paymentState(id, terms))?.for_terms === true;
-  if (!isForThis) return true;
+  if (!(await isOnRecordFor(facilitator, id, requirements, record))) return true;
   const leased = await paidCalls.acquireLease(id, newId("run"), "recording");
   if (!leased) return !(await paidCalls.find(id))?.leased;
   const { transaction, payer } = record;
@@ -62,8 +59,6 @@ async function recordIfSettled({ facilitator, paidCalls }: RecordingNeeds, call:
   await paidCalls.releaseLease(leased);
   return true;
 }
-
-const readRecord = (answer: unknown) => facilitatorRecordShape.safeParse(answer).data;
 
 const callsPerRound = 50;
 const waitingMax = 1_000;

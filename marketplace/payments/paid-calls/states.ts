@@ -54,7 +54,10 @@ export const transitions = {
    * began the call: a later one may be told less than is true, or have forged what it presents.
    */
   forget: { from: { begun: ["none"] }, by: ["buyer", "crediting"] },
-  /** Others had it settled, for something else, or the presenter has not shown the payer's wallet. */
+  /**
+   * Others had it settled, for something else, or the presenter has not shown the payer's wallet. Like `forget`, only of the post that
+   * began the call.
+   */
   discard: { from: { begun: ["none"], ran: ["none"] }, by: ["buyer", "crediting"] },
   /** By a periodic task: the payment was not settled within `historyDays`. If it is settled after all, the agent runs again. */
   dropResult: { from: { ran: ["begun"] }, by: [] },
@@ -65,6 +68,11 @@ export type Transition = keyof typeof transitions;
 interface Rule {
   readonly from: Readonly<Partial<Record<PaidCallState | "none", ReadonlyArray<PaidCallState | "none">>>>;
   readonly by: readonly Actor[];
+}
+
+/** A buyer's post of a payment that an earlier post began: what it presents, and is told, need not be what the earlier one was. */
+export function isLaterPost({ isResumed, by }: { readonly isResumed: boolean; readonly by: Actor }): boolean {
+  return isResumed && by === "buyer";
 }
 
 /** What a call's row holds. */

@@ -18,7 +18,7 @@ import {
   type PaidCall,
   type UnsettledCalls,
 } from "./paid-call.ts";
-import { type Actor, inStates, legalFor, requireLegal } from "./states.ts";
+import { type Actor, inStates, isLaterPost, legalFor, requireLegal } from "./states.ts";
 import { WaitingPosts } from "./waiting-posts.ts";
 
 /**
@@ -224,7 +224,7 @@ export class PaidCalls {
    * did with it.
    */
   async forget(call: LeasedCall): Promise<void> {
-    if (call.isResumed && call.by === "buyer") return this.releaseLease(call);
+    if (isLaterPost(call)) return this.releaseLease(call);
     const { id, holder } = call;
     await this.#db.query({
       name: "forget paid call",
@@ -234,8 +234,13 @@ export class PaidCalls {
     });
   }
 
-  /** Forgets a call, with its result if it has one, that was never settled for the caller who presented the payment. */
-  async discard({ id, holder }: LeasedCall): Promise<void> {
+  /**
+   * Forgets a call, with its result if it has one, that was never settled for the caller who presented the payment. A call that
+   * an earlier post began stays: of that one's payment a later post shows nothing.
+   */
+  async discard(call: LeasedCall): Promise<void> {
+    if (isLaterPost(call)) return this.releaseLease(call);
+    const { id, holder } = call;
     await this.#db.query({
       name: "discard paid call",
       text: `delete from paid_calls

@@ -1,0 +1,27 @@
+import { publicUrl, termsDigest } from "../../../shared/x402.ts";
+import type { FacilitatorClient } from "../facilitator/client.ts";
+import { type FacilitatorRecord, facilitatorRecordShape } from "../facilitator/facilitator-record.ts";
+import type { PaidCallId, SettleRequirements } from "../payment-payload.ts";
+
+/** What the facilitator has on record of a payment; undefined for what it does not know. Throws when it does not answer. */
+export async function recordOf(
+  facilitator: Pick<FacilitatorClient, "paymentState">,
+  id: PaidCallId,
+  terms?: string,
+): Promise<FacilitatorRecord | undefined> {
+  return facilitatorRecordShape.safeParse(await facilitator.paymentState(id, terms)).data;
+}
+
+/**
+ * Whether the facilitator had a payment settled for these requirements, with their quote's secret, whichever resource its envelope named:
+ * who posts it writes that, and a later post may name another. Throws when it does not answer.
+ */
+export async function isOnRecordFor(
+  facilitator: Pick<FacilitatorClient, "paymentState">,
+  id: PaidCallId,
+  requirements: SettleRequirements,
+  record: FacilitatorRecord | undefined,
+): Promise<boolean> {
+  const terms = record && termsDigest(requirements, publicUrl(record.resource_url));
+  return terms !== undefined && (await recordOf(facilitator, id, terms))?.for_terms === true;
+}
