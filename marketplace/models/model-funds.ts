@@ -91,8 +91,10 @@ export class ModelFunds {
     const stillShort = !claim.covered && this.#refused.has(agent.id) ? await this.#look(agent.id, cost) : undefined;
     if (stillShort) throw this.#refusal(agent, stillShort);
     const outcome = await this.#claim({ ...claim, agentId: agent.id, cost }).catch(async (error: unknown) => {
-      // The claim may have been written and its answer lost.
-      await this.#endOrKeep({ runId: claim.runId, borne: false });
+      // The claim may have been written and its answer lost; or its statement still waits, and is written after the end.
+      const ended = { runId: claim.runId, borne: false, againUntil: Date.now() + lostClaimMs };
+      this.#unended.set(claim.runId, ended);
+      await this.#endOrKeep(ended);
       throw error;
     });
     if (outcome === "insufficient" || outcome === "over_cap") return outcome;
@@ -160,7 +162,7 @@ export class ModelFunds {
     await Promise.all(
       left.map(async (ended) => {
         await this.#end(ended);
-        this.#unended.delete(ended.runId);
+        if (Date.now() > (ended.againUntil ?? 0)) this.#unended.delete(ended.runId);
       }),
     );
   }
@@ -258,7 +260,12 @@ interface PaidWithCredits {
 interface Ended {
   readonly runId: RunId;
   readonly borne: boolean;
+  /** Until then it may be written after it was ended, and is ended again. */
+  readonly againUntil?: number;
 }
+
+/** Longer than a statement may take (query_timeout). */
+const lostClaimMs = 120_000;
 
 function buyerRefusal(limit: BuyerLimit): ApiError {
   const [message, seconds] =

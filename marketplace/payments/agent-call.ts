@@ -5,7 +5,7 @@ import { atomicPerCredit } from "../answers/amounts.ts";
 import type { Config } from "../config.ts";
 import type { Value } from "../input.ts";
 import type { ModelFunds } from "../models/model-funds.ts";
-import { prepareAgent } from "../runs/prepare.ts";
+import { type PreparedRun, prepareAgent, readRun } from "../runs/prepare.ts";
 import { digestOfInput } from "./paid-calls/bought-input.ts";
 import type { PaidRun } from "./paid-calls/redemption.ts";
 import type { PaidCalls } from "./paid-calls/store.ts";
@@ -45,7 +45,15 @@ export async function requireModelFunds(
 
 /** A call of an agent with this input, as one payment buys it. Throws what is wrong with the input. */
 export function agentWork(agent: LiveAgent, given: Readonly<Record<string, unknown>>): PaidRun {
-  const prepared = prepareAgent(agent, given);
+  return paidRun(agent, given, prepareAgent(agent, given));
+}
+
+/** A call whose result is kept: nothing runs for it any more, so it matters not what could be run now. */
+export function keptWork(agent: LiveAgent, given: Readonly<Record<string, unknown>>): PaidRun {
+  return paidRun(agent, given, readRun(agent, given));
+}
+
+function paidRun(agent: LiveAgent, given: Readonly<Record<string, unknown>>, prepared: PreparedRun): PaidRun {
   const { id: product, permanent } = prepared.runnable;
   return {
     kind: "run",

@@ -1,7 +1,7 @@
 import type { Queryable } from "../../shared/postgres.ts";
 import { type FindNeeds, findAgentInAnyState } from "../agents/find.ts";
 import type { Config } from "../config.ts";
-import { agentOffer, agentWork } from "./agent-call.ts";
+import { agentOffer, keptWork } from "./agent-call.ts";
 import { quotedUrl } from "./paid-calls/debt-of-call.ts";
 import type { PaidRun } from "./paid-calls/redemption.ts";
 import type { PaidCalls } from "./paid-calls/store.ts";
@@ -42,9 +42,9 @@ export interface WaitingNeeds extends Pick<FindNeeds, "versions"> {
 }
 
 /** Undefined for an input that could not be its. */
-function workOf(...asked: Parameters<typeof agentWork>): PaidRun | undefined {
+function workOf(...asked: Parameters<typeof keptWork>): PaidRun | undefined {
   try {
-    return agentWork(...asked);
+    return keptWork(...asked);
   } catch {
     return undefined;
   }

@@ -21,8 +21,14 @@ export async function prepareRun(
 /** Prepares a run of an agent that was found already. */
 export function prepareAgent(agent: LiveAgent, given: Readonly<Record<string, unknown>>): PreparedRun {
   requireSafe(agent.version);
+  const prepared = readRun(agent, given);
+  agent.version.model?.requireShort(prepared.input);
+  return prepared;
+}
+
+/** A run as its input names it, be it one that could be run now or not. */
+export function readRun(agent: LiveAgent, given: Readonly<Record<string, unknown>>): PreparedRun {
   const input = agent.version.contract.read(given);
-  agent.version.model?.requireShort(input);
   return { runnable: asRunnable(agent, agent.version), input, creatorId: ownerOf(agent) };
 }
 

@@ -89,16 +89,34 @@ async function startRun(
   request: IdempotentRequest | undefined,
 ): Promise<Started | RunResult> {
   await refuseOver(context, buyer, prepared.runnable, maxCredits);
-  const started = await claimAndHold(context, buyer, prepared, request);
-  if (typeof started === "object" && "runId" in started) return started;
-  // Whatever kept the run from starting: an equal request may have started it, or be about to.
-  const repeated = request && (await replayOfStarting(context, buyer, prepared, request));
-  if (repeated) return repeated;
+  const started = await claimOrReplay(context, buyer, prepared, request);
   if (started instanceof ApiError) throw started;
+  if (typeof started === "object") return started;
   await requireRoomForOutputs(context.db, buyer.accountId);
   if (started === "over_cap") throw await unpayable(context, buyer, prepared.runnable, "key", capsOf(buyer));
   throw await unpayable(context, buyer, prepared.runnable, "balance", "Not enough credits.");
 }
+
+/** Where an equal request had this one's name, and freed it as it failed, it is this one's turn. */
+async function claimOrReplay(
+  context: RunNeeds,
+  buyer: Buyer,
+  prepared: PreparedRun,
+  request: IdempotentRequest | undefined,
+): Promise<Started | RunResult | Exclude<NotHeld, "repeated"> | ApiError> {
+  for (let turn = 1; turn <= turnsMax; turn += 1) {
+    const started = await claimAndHold(context, buyer, prepared, request);
+    if (typeof started === "object" && "runId" in started) return started;
+    // Whatever kept the run from starting: an equal request may have started it, or be about to.
+    const repeated = request && (await replayOfStarting(context, buyer, prepared, request));
+    if (repeated) return repeated;
+    if (started !== "repeated") return started;
+  }
+  const message = "Equal requests are failing at the same time; send it again shortly.";
+  return new ApiError("unavailable", message, { headers: { "retry-after": "1" } });
+}
+
+const turnsMax = 3;
 
 /** An equal request announces that it starts where its precheck reserves something; where its model costs something, its claim tells. */
 function replayOfStarting(

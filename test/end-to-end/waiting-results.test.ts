@@ -7,10 +7,11 @@ import { publishAgent } from "../../marketplace/agents/publish.ts";
 import { moveAgent } from "../../marketplace/agents/state.ts";
 import { listDebts } from "../../marketplace/payments/debts.ts";
 import { paidTest } from "../support/fixtures.ts";
+import { startCopy } from "../support/marketplace.ts";
 import type { PaidMarket } from "../support/paid-market.ts";
 import { decodeHeader, encodeHeader, payQuote, post, settleFirst } from "../support/pay-call.ts";
 
-const test = paidTest();
+const test = paidTest({ env: { LLM_MODELS: "small=0:500:2000" } });
 test.afterEach(({ paid }) => {
   paid.marketplace.model.clearFaults();
   paid.toFacilitator.behave(() => "pass");
@@ -80,6 +81,21 @@ test.for(changes)(
     expect(again.status).not.toBe(200);
   },
 );
+
+test("a result that waits for its buyer is had where the operator has made the model's texts shorter since", async ({
+  paid,
+}) => {
+  const sold = await seller(paid);
+  const proof = await boughtUnknown(paid, sold);
+  const { environment, ...copied } = paid.marketplace;
+  const copy = await startCopy({ ...copied, environment: { ...environment, LLM_MODELS: "small=0:500:5" } });
+  try {
+    const answer = await post(`${copy.url}/api/agent/${sold.address}`, { body, proof });
+    expect(answer).toMatchObject({ status: 200, body: { success: true } });
+  } finally {
+    await copy.stop();
+  }
+});
 
 test("a result whose buyer hung up is had after the agent became another one; for another input there is none", async ({
   paid,

@@ -434,6 +434,37 @@ async function startFar(market: TestMarketplace, options: { readonly jobs?: fals
   return { proxy, far: await startMarketplace({ databaseUrl, model, env, ...options }) };
 }
 
+test("a claim that is written after its connection was lost costs the creator nothing, once it is ended again", async ({
+  market,
+}) => {
+  const { db } = market.context;
+  const { far, proxy } = await startFar(market, { jobs: false });
+  try {
+    const seeded = await creator(market, 10, 10);
+    const { agentId, address } = seeded.agent;
+    expect((await run(market, seeded.key, address)).status).toBe(200);
+    await market.context.backgroundWork.idle();
+    const left = await leftOf(market, seeded);
+    const claims = async () => (await db.query("select from model_claims where agent_id = $1", [agentId])).rowCount;
+    await inTransaction(db, async (tx) => {
+      await tx.query("select from model_days where agent_id = $1 for update", [agentId]);
+      const asked = run(far, seeded.key, address);
+      const waiting = "select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()";
+      await expect.poll(async () => (await db.query(waiting)).rowCount).toBeGreaterThan(0);
+      proxy.cut();
+      expect((await asked).status).toBe(503);
+    });
+    // PostgreSQL does not look at a connection while a statement waits: the lock is free now, and the claim is written.
+    await expect.poll(claims).toBe(1);
+    await far.context.modelFunds.endLeft();
+    expect(await claims()).toBe(0);
+    expect(await leftOf(market, seeded)).toBe(left);
+  } finally {
+    await far.stop();
+    await proxy.stop();
+  }
+});
+
 test("a claim whose answer was lost on its way from the database costs the creator nothing, on either rail", async ({
   market,
 }) => {

@@ -17,7 +17,7 @@ import { paidTest } from "../../support/fixtures.ts";
 import { allow, operatorVariables } from "../../support/ledger-agents.ts";
 import type { PaidMarket } from "../../support/paid-market.ts";
 import { kept, part, perFile } from "../../support/part.ts";
-import { type PaidAnswer, payQuote, post } from "../../support/pay-call.ts";
+import { type PaidAnswer, payQuote, post, settleFirst } from "../../support/pay-call.ts";
 
 const test = paidTest()
   .extend("mirror", perFile, ({ open }, { onCleanup }) => kept(startEditingMirror(open.ledger.mirrorUrl), onCleanup))
@@ -281,6 +281,24 @@ describe("a paid call that cannot work is refused before anything is settled, an
     const unread = newPost(x, `#paper for ${buyer}`);
     expectRefusal(await refusedThenServed(paid, url, "evm", claim(unread), async () => claim(unread)), 503);
   });
+});
+
+test("a payment that was settled before it came here stays good, and is said to be charged, where its payer may ask no more this minute", async ({
+  open,
+  paid,
+}) => {
+  const { agentId, url } = await publish(paid, "hcs-write", { topic: await newTopic(open), message: "{{text}}" });
+  const body = { text: "once" };
+  const payer = await paid.setting.fundedBuyer();
+  const proof = await settleFirst(paid, await payQuote(paid, "evm", await post(url, { body }), { buyer: payer }));
+  const { db } = paid.marketplace.context;
+  await db.query("select count_calls($1, 120, 120)", [`precheck:${payer.address}`]);
+  const refused = await post(url, { body, proof });
+  expect(refused).toMatchObject({ status: 429, body: { charged: true } });
+  expect(refused.headers.get("payment-response")).not.toBeNull();
+  expect((await db.query("select from debts where agent_id = $1", [agentId])).rowCount).toBe(1);
+  await db.query("delete from rate_limits where subject like 'precheck:%'");
+  expect((await post(url, { body, proof })).status).toBe(200);
 });
 
 test("nobody without a payment learns what a ledger or X knows: a quote, whatever the input", async ({

@@ -209,6 +209,22 @@ describe("POST /api/v1/svg/generate", () => {
     expect([failed.status, (await named("broken", "A broken fox")).status]).toEqual([502, 502]);
   });
 
+  test("two equal requests at once are told to come again, or the one that comes second is drawn; none is told that it lacks credits", async () => {
+    const named = (n: number) =>
+      call(paid.marketplace.url, "/api/v1/svg/generate", {
+        body: { prompt: "A patient fox" },
+        key: paid.market.key,
+        headers: { "idempotency-key": `twice ${n}` },
+      });
+    for (let n = 0; n < 5; n += 1) {
+      paid.marketplace.model.injectFault({ status: 429, retryAfterSeconds: 3 });
+      const statuses = (await Promise.all([named(n), named(n)])).map(({ status }) => status);
+      for (const status of statuses) expect([200, 429]).toContain(status);
+      expect(statuses).toContain(429);
+    }
+    paid.marketplace.model.clearFaults();
+  });
+
   test("who leaves ten drawings an hour unpaid gets no more of them from the model, others do", async () => {
     const { context, url, model: standIn } = paid.marketplace;
     const { key } = await seedMarket(context);
