@@ -43,8 +43,9 @@ export async function beginCalls(
       returning *
       ), owed as (
         insert into debts (network, payment_key, agent_id, payer, transaction_id, asset, amount)
-        select network, payment_key, product, payer, transaction_id, requirements->>'asset', requirements->>'amount' from begun
-         where transaction_id is not null and product like 'agt\\_%'
+        select b.network, b.payment_key, a.id, b.payer, b.transaction_id, b.requirements->>'asset', b.requirements->>'amount'
+          from begun b join agents a on a.id = b.product
+         where b.transaction_id is not null
         on conflict do nothing
       )
       select holder from begun`,
