@@ -53,7 +53,7 @@ test("a nonce that one copy takes while another agrees on the next one with the 
     await locked.save();
     agreement = agreeing.synchronize(chainWith(async () => mine));
     const waiting = "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
-    await expect.poll(async () => (await tx.query(waiting)).rowCount).toBe(1);
+    await expect.poll(async () => (await db.query(waiting)).rowCount).toBe(1);
   });
   await agreement;
   expect(await nextOf(db, address)).toBe(mine + 1n);
