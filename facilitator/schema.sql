@@ -159,8 +159,8 @@ create table discovery_resources (
   last_settled_at timestamp with time zone not null,
   probe_url text default ''::text not null,
   route_prefix text generated always as (("left"(resource, (length(resource) - length((bazaar ->> 'routeTemplate'::text)))) || "substring"((bazaar ->> 'routeTemplate'::text), '^([^:]*/)'::text))) stored,
+  route_pattern text generated always as (((('^'::text || replace("left"(resource, (length(resource) - length((bazaar ->> 'routeTemplate'::text)))), '.'::text, '[.]'::text)) || regexp_replace(replace((bazaar ->> 'routeTemplate'::text), '.'::text, '[.]'::text), '[^/]*:[^/]*'::text, '[^/]+'::text, 'g'::text)) || '$'::text)) stored,
   price_atomic numeric,
-  route_pattern text generated always as (((('^'::text || regexp_replace("left"(resource, (length(resource) - length((bazaar ->> 'routeTemplate'::text)))), '([^a-zA-Z0-9/:])'::text, '\\\1'::text, 'g'::text)) || regexp_replace(replace((bazaar ->> 'routeTemplate'::text), '.'::text, '[.]'::text), '[^/]*:[^/]*'::text, '[^/]+'::text, 'g'::text)) || '$'::text)) stored,
   constraint discovery_resources_pkey PRIMARY KEY (id),
   constraint discovery_resources_key_key UNIQUE (key),
   constraint discovery_resources_type_check CHECK ((type = ANY (ARRAY['http'::text, 'mcp'::text])))

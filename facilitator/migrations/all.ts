@@ -33,7 +33,6 @@ import { listingRequestSellers } from "./0041-listing-request-sellers.ts";
 import { listingRequestsBySeller } from "./0042-listing-requests-by-seller.ts";
 import { listingWallets } from "./0043-listing-wallets.ts";
 import { pricesByNetwork } from "./0044-prices-by-network.ts";
-import { routePatterns } from "./0045-route-patterns.ts";
 
 /** Every step of the facilitator's schema, in order. A step that has shipped never changes. */
 export const migrations: readonly Migration[] = [
@@ -71,5 +70,4 @@ export const migrations: readonly Migration[] = [
   listingRequestsBySeller,
   listingWallets,
   pricesByNetwork,
-  routePatterns,
 ];

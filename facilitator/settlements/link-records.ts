@@ -94,8 +94,11 @@ const linkListings = `
     union
     select b.resource_url, r.id
       from beginnings b join discovery_resources r on r.route_prefix = b.beginning
-     -- As a case, so that no pattern is tried before the beginning was found to be the same.
-     where case when r.route_prefix = b.beginning then b.resource_url ~ r.route_pattern end
+     -- As a case, so that no pattern is tried before the beginning was found to be the same. Of the path alone: a host's name may hold
+     -- what means something else in a pattern, and one bad pattern would stop what all are counted with.
+     where case when r.route_prefix = b.beginning
+                then substr(b.resource_url, length(r.resource) - length(r.bazaar->>'routeTemplate') + 1)
+                     ~ ('^' || regexp_replace(replace(r.bazaar->>'routeTemplate', '.', '[.]'), '[^/]*:[^/]*', '[^/]+', 'g') || '$') end
   ), counted as materialized (
     select l.id, e.network, e.pay_to, e.day, e.status, e.amount_atomic
       from ended e join listed l using (resource_url)

@@ -233,16 +233,11 @@ test("a host's name is no pattern: it stands for itself, and keeps no other's pa
     [network, seller, rows.map(({ id }) => id)],
   );
   await list("/squares/1", "5000", "/squares/:n");
-  await paid(db, "", { resourceUrl: `${odd}/tiles/2` });
+  for (const origin of [odd, odd.replace("**", "aa"), odd.replace("**", "")])
+    await paid(db, "", { resourceUrl: `${origin}/tiles/2` });
   await paid(db, "/squares/2");
   await rollUp(db, environmentOf);
   expect(await counted(db, "/squares/:n")).toEqual([1, 0]);
   const oddOnes = (await found(db)).find(({ resource }) => resource.startsWith(odd));
   expect([oddOnes?.settled, oddOnes?.failed]).toEqual([1, 0]);
-  const matches = async (resource: string, url: string) =>
-    (await db.query("select from discovery_resources where resource = $1 and $2 ~ route_pattern", [resource, url]))
-      .rowCount === 1;
-  expect(await matches(`${host}/squares/:n`, `${host}/squares/2`)).toBe(true);
-  expect(await matches(`${host}/squares/:n`, `${host.replace(".", "x")}/squares/2`)).toBe(false);
-  expect(await matches(`${odd}/tiles/:n`, `${odd.replace("**", "aa")}/tiles/2`)).toBe(false);
 });
