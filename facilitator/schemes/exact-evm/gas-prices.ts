@@ -65,7 +65,9 @@ export class GasPrices {
 const feesValidMs = 1_000;
 const usualFeesValidMs = 30_000;
 const raisedTipKeptMs = 600_000;
-export const tipWei = 1_000_000n;
+const tipWei = 1_000_000n;
+/** A node's refusal of a transaction for its tip. */
+export const tipTooLow = /gas tip cap|gas price below minimum|(?<!replacement )transaction underpriced/i;
 
 /** Nodes want at least 10 % more for a replacement. */
 export function raisedFee(fee: bigint): bigint {

@@ -15,6 +15,8 @@ const sent = (setting: EvmSetting) => client(setting).getTransactionCount({ addr
 const pay = async (setting: EvmSetting) => paymentBody(await setting.fundedBuyer(), setting.terms);
 
 const geths = (tip: bigint) => `transaction underpriced: gas tip cap ${tip}, minimum needed ${leastTip}`;
+const laterGeths = (tip: bigint) =>
+  `transaction gas price below minimum: gas tip cap ${tip}, minimum needed ${leastTip}`;
 const noncesOf = async ({ context: { db } }: Awaited<ReturnType<typeof daemonWith>>) =>
   (await db.query("select next_nonce, vacant from signer_nonces")).rows;
 
@@ -35,10 +37,7 @@ function wantsLeastTip(proxy: RpcProxy, words: (tip: bigint) => string): void {
 
 test.for<[string, (tip: bigint) => string]>([
   ["geth's words", geths],
-  [
-    "the words of its later versions",
-    (tip) => `transaction gas price below minimum: gas tip cap ${tip}, minimum needed ${leastTip}`,
-  ],
+  ["the words of its later versions", laterGeths],
   ["words that name no tip", () => "transaction underpriced"],
 ])(
   "a node that wants a least tip and says so in %s is given it: the first payment settles, under one nonce",
@@ -76,6 +75,23 @@ test("payments that meet a node's least tip together all settle, and leave no ga
     expect(answers.map(({ body }) => body.success)).toEqual(bodies.map(() => true));
     expect(await sent(setting)).toBe(before + bodies.length);
     expect(await noncesOf(daemon)).toEqual([{ next_nonce: BigInt(before + bodies.length), vacant: [] }]);
+  } finally {
+    await daemon.stop();
+  }
+});
+
+test("a nonce of no payment is used up with the tip that the node wants, and does not hold up the payments after it", async ({
+  setting,
+  proxy,
+}) => {
+  const daemon = await daemonWith(setting);
+  try {
+    wantsLeastTip(proxy, laterGeths);
+    expect((await daemon.settle(await pay(setting))).body).toMatchObject({ success: true });
+    const before = await sent(setting);
+    await daemon.context.db.query("update signer_nonces set next_nonce = next_nonce + 1");
+    expect((await daemon.settle(await pay(setting))).body).toMatchObject({ success: true });
+    expect(await sent(setting)).toBe(before + 2);
   } finally {
     await daemon.stop();
   }
