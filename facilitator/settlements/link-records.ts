@@ -76,17 +76,6 @@ const linkAccounts = `
         first_at = least(a.first_at, excluded.first_at), last_at = greatest(a.last_at, excluded.last_at)`;
 
 /**
- * SQL: what the URLs of a listing's route template look like. All of a host is taken literally: a URL's host may hold characters that mean
- * something in a pattern, and one bad pattern would stop what all are counted with. (`route_pattern` takes dots alone so.)
- */
-const pathsOf = (listing: string) => {
-  const template = `${listing}.bazaar->>'routeTemplate'`;
-  const origin = `left(${listing}.resource, length(${listing}.resource) - length(${template}))`;
-  return `('^' || regexp_replace(${origin}, '([^a-zA-Z0-9/:])', '\\\\\\1', 'g')
-           || regexp_replace(replace(${template}, '.', '[.]'), '[^/]*:[^/]*', '[^/]+', 'g') || '$')`;
-};
-
-/**
  * To each listing that a record was paid for, by its URL or by a path of its route template: only what went into a wallet that
  * the listing names, for a payer may name any URL.
  */
@@ -105,8 +94,11 @@ const linkListings = `
     union
     select b.resource_url, r.id
       from beginnings b join discovery_resources r on r.route_prefix = b.beginning
-     -- As a case, so that no pattern is tried before the beginning was found to be the same.
-     where case when r.route_prefix = b.beginning then b.resource_url ~ ${pathsOf("r")} end
+     -- As a case, so that no pattern is tried before the beginning was found to be the same. Of the path alone: a host's name may hold
+     -- what means something else in a pattern, and one bad pattern would stop what all are counted with.
+     where case when r.route_prefix = b.beginning
+                then substr(b.resource_url, length(r.resource) - length(r.bazaar->>'routeTemplate') + 1)
+                     ~ ('^' || regexp_replace(replace(r.bazaar->>'routeTemplate', '.', '[.]'), '[^/]*:[^/]*', '[^/]+', 'g') || '$') end
   ), counted as materialized (
     select l.id, e.network, e.pay_to, e.day, e.status, e.amount_atomic
       from ended e join listed l using (resource_url)

@@ -127,6 +127,14 @@ describe("what is wrong with a declaration is reported to the resource server, a
     });
   });
 
+  test("a field that is named in the report is named in short", async () => {
+    const info = { ...bazaar().info, ["x".repeat(12_400)]: "a\u0000b" };
+    const { headers } = await settle(await paymentFor("/odd", { "paymentPayload.extensions.bazaar.info": info }));
+    expect(headers.get("extension-responses")?.length).toBeLessThan(1_000);
+    const rejectedReason = expect.stringMatching(/^bazaar, x{100}, holds a character that is none/);
+    expect(reportIn(headers)).toEqual({ bazaar: { status: "rejected", rejectedReason } });
+  });
+
   test.each(
     [
       "http://api.example.com/x",
@@ -135,6 +143,8 @@ describe("what is wrong with a declaration is reported to the resource server, a
       "https://167772161/x",
       "https://intranet/x",
       "https://metadata.google.internal/x",
+      "https://a**b.example-host.com/x",
+      "https://a(b.example-host.com/x",
       "ftp://api.example.com/x",
       "javascript:alert(1)",
       `https://api.example.com/${"x".repeat(3_000)}`,

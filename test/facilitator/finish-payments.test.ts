@@ -105,3 +105,25 @@ test("copies that end the same payments at the same time, in whatever order, end
   const rows = await rowsOf(db, keys);
   expect(rows.every(({ state, recorded, delivered }) => state === "settled" && recorded === 1 && delivered)).toBe(true);
 });
+
+test("a network fee that was read before a payment's end is kept where its transaction ended the payment, and forgotten where another did", async ({
+  db,
+}) => {
+  const store = new SettlementStore(db);
+  const keys = ["fee of another", "fee of the same"];
+  const claims = await claimAll(store, keys);
+  await db.query("update payments set transaction_id = 'tx-first', network_fee = 7 where payment_key = any ($1)", [
+    keys,
+  ]);
+  const [ended, same] = claims as [Claim, Claim];
+  await store.finish(ended, settledIn("tx-second"), 10, true);
+  await store.finish(same, settledIn("tx-first"), 10, true);
+  const { rows } = await db.query(
+    "select transaction_id as tx, network_fee as fee from payments where payment_key = any ($1) order by payment_key",
+    [keys],
+  );
+  expect(rows).toEqual([
+    { tx: "tx-second", fee: null },
+    { tx: "tx-first", fee: 7n },
+  ]);
+});

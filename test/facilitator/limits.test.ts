@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
-import { createTestClient, http, walletActions } from "viem";
+import { createTestClient, getAddress, type Hex, http, publicActions, walletActions } from "viem";
+import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { expect } from "vitest";
 import { readConfig } from "../../facilitator/config.ts";
 import { spentToday } from "../../facilitator/schemes/fee-budget.ts";
@@ -357,6 +358,47 @@ test("the second half of a fee payer's budget of the day is kept for the resourc
     expect(await open.settle(body)).toMatchObject({ status: 200, body: { success: true } });
   } finally {
     await open.stop();
+  }
+});
+
+test("strangers' payments are sent by a fee payer whose budget is not kept for known resource servers, while there is one", async ({
+  setting,
+}) => {
+  const tester = createTestClient({ mode: "anvil", transport: http(setting.chain.rpcUrl) })
+    .extend(publicActions)
+    .extend(walletActions);
+  const [kept, open] = [generatePrivateKey(), generatePrivateKey()];
+  const addressOf = (key: Hex) => privateKeyToAccount(key).address;
+  const budget = 10n ** 19n;
+  for (const key of [kept, open]) await tester.setBalance({ address: addressOf(key), value: 20n * budget });
+  const variables = {
+    ...setting.variables,
+    EIP155_84532_SIGNERS: `${kept},${open}`,
+    EIP155_84532_DAILY_BUDGET_WEI: String(budget),
+    FACILITATOR_CLIENTS: `shop:${createHash("sha256").update("shop-token").digest("hex")}:0`,
+  };
+  await (await startFacilitator(variables)).stop();
+  await tester.setBalance({ address: addressOf(kept), value: 20n * budget - (6n * budget) / 10n });
+  const daemon = await startFacilitator(variables);
+  const sentBy = async (more: object) => {
+    const body = JSON.stringify(await paymentBody(await setting.fundedBuyer(), setting.terms));
+    const headers = { "content-type": "application/json", ...more };
+    const { success, transaction } = await (
+      await fetch(`${daemon.url}/settle`, { method: "POST", headers, body })
+    ).json();
+    expect(success).toBe(true);
+    return getAddress((await tester.getTransaction({ hash: transaction })).from);
+  };
+  try {
+    const { chains } = (await daemon.get("/health")).body;
+    expect(chains).toHaveLength(2);
+    for (let n = 0; n < 3; n += 1) expect(await sentBy({})).toBe(addressOf(open));
+    const known = { authorization: "Bearer shop-token" };
+    expect([addressOf(kept), addressOf(open)]).toContain(await sentBy(known));
+    const together = await Promise.all(Array.from({ length: 10 }, () => sentBy({})));
+    expect(new Set(together)).toEqual(new Set([addressOf(open)]));
+  } finally {
+    await daemon.stop();
   }
 });
 

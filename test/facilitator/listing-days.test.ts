@@ -217,3 +217,27 @@ test("resources paid for last come page by page, none twice and none left out, w
   }
   expect(seen).toEqual(Array.from({ length: 49 }, (_, n) => `https://pages.shop-of-tests.com/${n + 1}`));
 });
+
+test("a host's name is no pattern: it stands for itself, and keeps no other's payments from being counted", async ({
+  db,
+}) => {
+  const odd = "https://a**b.evil-of-tests.com";
+  const { rows } = await db.query(
+    `insert into discovery_resources (key, resource, type, x402_version, tags, bazaar, words, last_settled_at)
+     values ($1, $1, 'http', 2, '{}', '{"info":{"input":{"type":"http"}},"schema":{},"routeTemplate":"/tiles/:n"}', '', now())
+     returning id`,
+    [`${odd}/tiles/:n`],
+  );
+  await db.query(
+    "insert into discovery_accepts select id, 'exact', $1, '0xusdc', lower($2), '{}', '', now() from unnest($3::bigint[]) id",
+    [network, seller, rows.map(({ id }) => id)],
+  );
+  await list("/squares/1", "5000", "/squares/:n");
+  for (const origin of [odd, odd.replace("**", "aa"), odd.replace("**", "")])
+    await paid(db, "", { resourceUrl: `${origin}/tiles/2` });
+  await paid(db, "/squares/2");
+  await rollUp(db, environmentOf);
+  expect(await counted(db, "/squares/:n")).toEqual([1, 0]);
+  const oddOnes = (await found(db)).find(({ resource }) => resource.startsWith(odd));
+  expect([oddOnes?.settled, oddOnes?.failed]).toEqual([1, 0]);
+});

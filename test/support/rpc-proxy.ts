@@ -10,16 +10,20 @@ export type Fate = "pass" | "lose-answer" | "lose-call" | "hold";
  * What else may happen to a JSON-RPC call: a 429 in its place, or carried out and answered with `null` or as a node
  * does that has seen the same transaction before, or another one with its nonce, that tells what a contract reverted with, or that could not run a call.
  */
-type RpcFate = Fate | "refuse" | "null" | keyof typeof errors;
+type RpcFate = Fate | "refuse" | "null" | keyof typeof errors | Told;
 
-/** Kept like `hold`, and never carried out: answered then as a node does whose pool does not take it. */
-const refusedLate = "refuse-late";
+/** Never carried out, and answered so. */
+type Told = { readonly result: unknown } | { readonly error: { readonly code: number; readonly message: string } };
+
+/** Kept like `hold`, and never carried out: answered then as a node does whose pool does not take it, at all or for so low a tip. */
+const refusedLate: readonly unknown[] = ["refuse-late", "want-tip-late"];
 
 const errors = {
   "nonce-too-low": { code: -32003, message: "nonce too low" },
   underpriced: { code: -32003, message: "replacement transaction underpriced" },
   reverted: { code: 3, message: "execution reverted: insufficient funds, nonce too low", data: "0x08c379a0" },
-  [refusedLate]: { code: -32000, message: "transaction underpriced" },
+  "refuse-late": { code: -32000, message: "exceeds block gas limit" },
+  "want-tip-late": { code: -32000, message: "transaction underpriced" },
   "over-rate-limit": { code: -32016, message: "over rate limit" },
   "timed-out": { code: -32000, message: "execution aborted (timeout = 5s)" },
   "internal-error": { code: -32603, message: "Internal error" },
@@ -46,13 +50,15 @@ export async function startRpcProxy(upstream: string): Promise<RpcProxy> {
       return fateOf(method, params);
     });
     if (fates.includes("refuse")) return void response.writeHead(429, { "retry-after": "1" }).end("{}");
-    if (fates.includes("hold") || fates.includes(refusedLate)) await new Promise<void>((resolve) => held.push(resolve));
-    const refused = calls.filter((_, index) => fates[index] === refusedLate);
-    const carried = calls.filter((call, index) => fates[index] !== "lose-call" && !refused.includes(call));
+    if (fates.some((fate) => fate === "hold" || refusedLate.includes(fate)))
+      await new Promise<void>((resolve) => held.push(resolve));
+    const untaken = calls.filter((_, index) => refusedLate.includes(fates[index]) || typeof fates[index] === "object");
+    const carried = calls.filter((call, index) => fates[index] !== "lose-call" && !untaken.includes(call));
     const answers = carried.length === 0 ? [] : await forward(upstream, carried).catch(() => undefined);
     // A connection that dies takes the answers of the whole batch with it.
-    if (!answers || fates.some((fate) => fate.startsWith("lose"))) return void request.socket.destroy();
-    const told = [...answers, ...refused].map((answer) =>
+    const isLost = fates.includes("lose-call") || fates.includes("lose-answer");
+    if (!answers || isLost) return void request.socket.destroy();
+    const told = [...answers, ...untaken].map((answer) =>
       distorted(answer, fates[calls.findIndex(({ id }) => id === answer.id)]),
     );
     response.setHeader("content-type", "application/json");
@@ -77,6 +83,7 @@ export interface RpcProxy {
 }
 
 function distorted(answer: { id: number }, fate: RpcFate | undefined): object {
+  if (typeof fate === "object") return { jsonrpc: "2.0", id: answer.id, ...fate };
   if (fate === "null") return { jsonrpc: "2.0", id: answer.id, result: null };
   const error = errors[fate as keyof typeof errors];
   return error ? { jsonrpc: "2.0", id: answer.id, error } : answer;

@@ -7,7 +7,7 @@ import { type BroadcastLog, type Claim, type FeePayerBalance, NetworkAwayError }
 import type { SignerLeases } from "../signer-leases.ts";
 import type { EvmChain, GasFees } from "./chain.ts";
 import type { EvmConfig } from "./config.ts";
-import type { GasPrices } from "./gas-prices.ts";
+import { type GasPrices, tipTooLow } from "./gas-prices.ts";
 import type { Hex } from "./hex.ts";
 import { maintainNonces } from "./maintain-nonces.ts";
 import { NonceGaps } from "./nonce-gaps.ts";
@@ -295,7 +295,6 @@ const signingMsMax = 8_000;
 const poolRefusal =
   /insufficient ?funds|upfront cost exceeds|underpriced|nonce (is )?too low|gas too low|exceeds block gas limit|fee cap|max fee per gas less|tx fee|gas price below minimum/i;
 const belowBaseFee = /max fee per gas less|fee cap less/i;
-const tipTooLow = /gas tip cap|gas price below minimum|(?<!replacement )transaction underpriced/i;
 const lacksGasMoney = /insufficient ?funds|upfront cost exceeds/i;
 const nonceTaken = /nonce (is )?too low|replacement transaction underpriced/i;
 /** Another transaction waits with our nonce. The authorization is spent once, whichever of ours is mined. */

@@ -4,7 +4,7 @@ import type { Block, EvmChain, GasFees } from "./chain.ts";
 export class GasPrices {
   readonly #chain: Pick<EvmChain, "latestBlock" | "suggestedTip">;
   readonly #perGasMax: bigint;
-  #tip = tipWei;
+  #raised: { readonly tip: bigint; readonly untilMs: number } | undefined;
   #fees: (GasFees & { readonly atMs: number }) | undefined;
 
   constructor(chain: Pick<EvmChain, "latestBlock" | "suggestedTip">, perGasMax: bigint) {
@@ -25,7 +25,8 @@ export class GasPrices {
 
   /** The newest block was read, for this or for something else. */
   note({ baseFeePerGas }: Pick<Block, "baseFeePerGas">): GasFees {
-    this.#fees = { atMs: Date.now(), perGas: 2n * baseFeePerGas + this.#tip, tip: this.#tip };
+    const tip = this.#tip;
+    this.#fees = { atMs: Date.now(), perGas: 2n * baseFeePerGas + tip, tip };
     return this.#fees;
   }
 
@@ -36,14 +37,18 @@ export class GasPrices {
   }
 
   /**
-   * The node refused a transaction for its tip: on some chains (Polygon) a node takes none under a minimum of its own. From now on the tip is
-   * what it named, or suggests. Never throws.
+   * The node refused a transaction for its tip: on some chains (Polygon) a node takes none under a minimum of its own. For a while the tip is
+   * what it named, or suggests: a pool that was full wanted more than it will. Never throws.
    */
   async raiseTip(refusal: string): Promise<void> {
     const named = BigInt(/minimum needed (\d{1,20})/.exec(refusal)?.[1] ?? 0);
     const wanted = named > 0n ? named : await this.#chain.suggestedTip().catch(() => 0n);
-    if (wanted > this.#tip) this.#tip = wanted;
+    if (wanted > this.#tip) this.#raised = { tip: wanted, untilMs: Date.now() + raisedTipKeptMs };
     await this.readAgain();
+  }
+
+  get #tip(): bigint {
+    return this.#raised && Date.now() < this.#raised.untilMs ? this.#raised.tip : tipWei;
   }
 
   /** Gas costs more than a fee payer may offer, as last read. */
@@ -59,7 +64,10 @@ export class GasPrices {
 
 const feesValidMs = 1_000;
 const usualFeesValidMs = 30_000;
-export const tipWei = 1_000_000n;
+const raisedTipKeptMs = 600_000;
+const tipWei = 1_000_000n;
+/** A node's refusal of a transaction for its tip. */
+export const tipTooLow = /gas tip cap|gas price below minimum|(?<!replacement )transaction underpriced/i;
 
 /** Nodes want at least 10 % more for a replacement. */
 export function raisedFee(fee: bigint): bigint {

@@ -3,7 +3,7 @@ import type { Log } from "../../../shared/log.ts";
 import type { Database } from "../../../shared/postgres.ts";
 import type { EvmChain } from "./chain.ts";
 import type { EvmConfig } from "./config.ts";
-import { raisedFee, tipWei } from "./gas-prices.ts";
+import { type GasPrices, raisedFee, tipTooLow } from "./gas-prices.ts";
 import { RpcError } from "./rpc.ts";
 import type { EvmSigner, SignedTransaction } from "./signer.ts";
 
@@ -71,6 +71,7 @@ export class NonceGaps {
     } catch (error) {
       if (!(error instanceof RpcError)) throw error;
       if (isDue && waitsInPool.test(error.message)) this.#sent.set(nonce, filling);
+      if (tipTooLow.test(error.message)) await this.#needs.gasPrices.raiseTip(error.message);
       return;
     }
     if (!isDue) return;
@@ -84,7 +85,8 @@ export class NonceGaps {
     const { chainId, feePerGasMaxWei, gasLimit: gas } = this.#config;
     const last = before && parseTransaction(`0x${before.toString("hex")}`);
     const { baseFeePerGas } = await this.#needs.chain.latestBlock();
-    const tip = raisedFee(last?.maxPriorityFeePerGas ?? tipWei);
+    const { tip: usual } = this.#needs.gasPrices.note({ baseFeePerGas });
+    const tip = max(usual, raisedFee(last?.maxPriorityFeePerGas ?? usual));
     const wanted = max(raisedFee(last?.maxFeePerGas ?? 0n), 2n * baseFeePerGas + tip);
     const maxFeePerGas = min(wanted, feePerGasMaxWei);
     const maxPriorityFeePerGas = min(tip, maxFeePerGas);
@@ -116,6 +118,7 @@ interface Needs {
   readonly chain: EvmChain;
   readonly db: Database;
   readonly log: Log;
+  readonly gasPrices: Pick<GasPrices, "note" | "raiseTip">;
 }
 
 const min = (a: bigint, b: bigint): bigint => (a < b ? a : b);

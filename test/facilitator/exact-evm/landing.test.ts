@@ -221,6 +221,37 @@ describe("an authorization that somebody else's transaction used while ours was 
   });
 });
 
+describe("of two payments that a payer signed with one nonce, whose time is over by now, and of which another account landed one", () => {
+  /** The one that landed pays the payer's own wallet. */
+  async function oneOfTwoLanded(setting: EvmSetting): Promise<{ own: Body; sellers: Body }> {
+    const buyer = await setting.fundedBuyer();
+    const toOwnWallet = { ...setting.terms, payTo: newBuyer().address, amount: "1" };
+    for (let seconds = 5; ; seconds *= 2) {
+      const validBefore = String(Math.floor(Date.now() / 1_000) + seconds);
+      const own = await paymentBody(buyer, toOwnWallet, { validBefore });
+      const { nonce } = own.paymentPayload.payload.authorization;
+      const sellers = await paymentBody(buyer, setting.terms, { validBefore, nonce });
+      const landed = await sendAsStranger(setting, setting.chain.usdc, callOf(own.paymentPayload.payload));
+      // A busy machine may have been too late for the chain.
+      if ((await setting.chain.receipt(landed)).status !== "success") continue;
+      await expect.poll(() => Number(validBefore) - Math.floor(Date.now() / 1_000)).toBeLessThan(6);
+      return { own, sellers };
+    }
+  }
+
+  test.for([
+    ["first", true],
+    ["second", false],
+  ] as const)("only that one is settled, be it asked about %s", async ([_when, isFirst], { setting, facilitator }) => {
+    const { own, sellers } = await oneOfTwoLanded(setting);
+    const asked = isFirst ? [own, sellers, own] : [sellers, own, sellers];
+    const reasons: string[] = [];
+    for (const body of asked) reasons.push((await facilitator.settle(body)).body.errorReason);
+    const used = "invalid_exact_evm_nonce_already_used";
+    expect(reasons).toEqual(asked.map((body) => (body === own ? "already_settled" : used)));
+  });
+});
+
 describe("our own transaction, of which the node says that its nonce is too low", () => {
   test("our own transaction whose nonce the node calls too low is a settlement when it is mined", async ({
     setting,

@@ -1,5 +1,13 @@
 import { connect } from "node:net";
-import { createPublicClient, createTestClient, http, type PublicClient, walletActions } from "viem";
+import {
+  createPublicClient,
+  createTestClient,
+  formatUnits,
+  type Hex,
+  http,
+  type PublicClient,
+  walletActions,
+} from "viem";
 import { describe, expect } from "vitest";
 import { feeOnTransferToken, ownerWallet, silentToken, usdcStandIn } from "../../../infra/local-evm/artifacts.ts";
 import { edited } from "../../support/edit.ts";
@@ -348,18 +356,18 @@ describe("tokens that cheat", () => {
   );
 });
 
-test("a payer who empties the wallet after the check fails with the hash, and may pay again when funded", async ({
-  setting,
-  facilitator,
-}) => {
+type Facilitator = Awaited<ReturnType<typeof startFacilitator>>;
+
+/** A payment that reverts, and which transaction did: its payer empties the wallet after the check, and has money again afterwards. */
+async function revertedOnce(setting: EvmSetting, facilitator: Facilitator) {
   const tester = createTestClient({ mode: "anvil", transport: http(setting.chain.rpcUrl) }).extend(walletActions);
   const buyer = await setting.fundedBuyer(10_000n);
   const body = await paymentBody(buyer, setting.terms);
   await setting.chain.fund(buyer.address, { wei: 10n ** 18n });
   await tester.impersonateAccount({ address: buyer.address });
   await tester.setAutomine(false);
+  const settling = facilitator.settle(body);
   try {
-    const settling = facilitator.settle(body);
     await expect.poll(async () => (await tester.getTxpoolStatus()).pending, { interval: 5 }).toBe(1);
     // A transfer with a higher fee is mined before the settlement, in the same block.
     await tester.writeContract({
@@ -373,16 +381,48 @@ test("a payer who empties the wallet after the check fails with the hash, and ma
       chain: null,
     });
     await tester.mine({ blocks: 1 });
-    expect((await settling).body).toMatchObject({
-      success: false,
-      errorReason: "invalid_transaction_state",
-      transaction: expect.stringMatching(/^0x/),
-    });
+    await settling;
   } finally {
     await tester.setAutomine(true);
   }
   await setting.chain.fund(buyer.address, { usdc: 10_000n });
+  return { body, failed: (await settling).body };
+}
+
+test("a payer who empties the wallet after the check fails with the hash, and may pay again when funded", async ({
+  setting,
+  facilitator,
+}) => {
+  const { body, failed } = await revertedOnce(setting, facilitator);
+  expect(failed).toMatchObject({
+    success: false,
+    errorReason: "invalid_transaction_state",
+    transaction: expect.stringMatching(/^0x/),
+  });
   expect((await facilitator.settle(body)).body).toMatchObject({ success: true });
+});
+
+test("the network fee that is shown of a payment is that of the transaction which ended it, though an earlier one's was shown before", async ({
+  setting,
+  facilitator,
+  client,
+}) => {
+  const { body, failed } = await revertedOnce(setting, facilitator);
+  const headers = { accept: "text/html" };
+  const feeOn = async (transaction: string) => {
+    const page = await (await fetch(`${facilitator.url}/tx/${transaction}`, { headers })).text();
+    return /paid ([\d.]+) ETH/.exec(page)?.[1];
+  };
+  const feeOf = async (hash: Hex) => {
+    const { gasUsed, effectiveGasPrice } = await client.getTransactionReceipt({ hash });
+    return formatUnits(gasUsed * effectiveGasPrice, 18);
+  };
+  await expect.poll(() => feeOn(failed.transaction)).toBe(await feeOf(failed.transaction));
+  const { transaction, success } = (await facilitator.settle(body)).body;
+  expect(success).toBe(true);
+  expect(await feeOf(transaction)).not.toBe(await feeOf(failed.transaction));
+  await expect.poll(() => feeOn(transaction)).toBeDefined();
+  expect(await feeOn(transaction)).toBe(await feeOf(transaction));
 });
 
 test("a payment for a resource whose URL is longer than what is kept, once it is percent-encoded, is settled and recorded without it", async ({

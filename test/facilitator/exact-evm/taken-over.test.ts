@@ -91,22 +91,21 @@ test("a payment that was signed anew while the reconciler asked about what was s
   expect((await settling).response).toMatchObject({ success: true });
 });
 
-test("a payment that the node refuses late, when the reconciler may have sent it to another, does not count as unsent", async ({
-  setting,
-  proxy,
-  context,
-}) => {
-  const body = await pay(setting);
-  const had = await payToHas(setting);
-  proxy.behave((method) => (method === "eth_sendRawTransaction" ? "refuse-late" : "pass"));
-  const settling = settle(context, body, known);
-  await expect.poll(() => proxy.held()).toBe(1);
-  const row = await takenOver(context);
-  proxy.behave(() => "pass");
-  expect(await schemeOf(context, setting).find(row)).toMatchObject({ outcome: "unknown" });
-  expect((await settling).response).toMatchObject({ success: true, transaction: row.transaction });
-  expect(await payToHas(setting)).toBe(had + 10_000n);
-});
+test.for(["refuse-late", "want-tip-late"] as const)(
+  "a payment that the node refuses late, when the reconciler may have sent it to another, does not count as unsent: %s",
+  async (fate, { setting, proxy, context }) => {
+    const body = await pay(setting);
+    const had = await payToHas(setting);
+    proxy.behave((method) => (method === "eth_sendRawTransaction" ? fate : "pass"));
+    const settling = settle(context, body, known);
+    await expect.poll(() => proxy.held()).toBe(1);
+    const row = await takenOver(context);
+    proxy.behave(() => "pass");
+    expect(await schemeOf(context, setting).find(row)).toMatchObject({ outcome: "unknown" });
+    expect((await settling).response).toMatchObject({ success: true, transaction: row.transaction });
+    expect(await payToHas(setting)).toBe(had + 10_000n);
+  },
+);
 
 test("a payment that the node refuses, and nobody else has, can be settled again", async ({
   setting,
