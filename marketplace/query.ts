@@ -65,6 +65,19 @@ export function pageOf<Row extends Place>(
   return { page, cursor: place === undefined ? null : Buffer.from(place).toString("base64url") };
 }
 
+/** How many of the first items fit into one page as JSON, whatever their number; one at least. */
+export function fitting(items: readonly unknown[]): number {
+  let length = 0;
+  for (const [at, item] of items.entries()) {
+    length += JSON.stringify(item)?.length ?? 0;
+    if (length > pageLengthMax && at > 0) return at;
+  }
+  return items.length;
+}
+
+/** Characters. A page of what usual creators publish has a tenth of it. */
+export const pageLengthMax = 1_048_576;
+
 /** SQL: the moment in `column`, as a place has it. */
 export const microsOf = (column: string) => `(extract(epoch from ${column}) * 1000000)::bigint`;
 

@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto";
 import type { Request, Response } from "express";
+import { LargeAnswers } from "./large-answers.ts";
 
-/** Answers one caller with JSON and its ETag, or 304 when the caller has it already. */
+/** Answers one caller with JSON and its ETag, or 304 when the caller has it already. Throws ApiError 429 and 503 as LargeAnswers does. */
 export function sendTagged(request: Request, response: Response, body: object): void {
   response.setHeader("cache-control", "private, no-cache");
   response.setHeader("vary", "authorization");
@@ -25,9 +26,15 @@ export function sendPublicText(
 }
 
 function sendText(request: Request, response: Response, type: string, text: string): void {
-  if (isUnchanged(request, response, text)) response.status(304).end();
-  else response.type(type).send(text);
+  if (isUnchanged(request, response, text)) {
+    response.status(304).end();
+    return;
+  }
+  largeAnswers.begin(request, response, text.length);
+  response.type(type).send(text);
 }
+
+const largeAnswers = new LargeAnswers();
 
 /** Names the text by an ETag, and tells whether the caller has it. */
 export function isUnchanged(request: Request, response: Response, text: string): boolean {

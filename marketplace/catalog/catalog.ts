@@ -7,6 +7,7 @@ import type { OutputKind } from "../connectors/result.ts";
 import { credits, priceInDollars } from "../credits/amount.ts";
 import { agentOffer } from "../payments/agent-call.ts";
 import type { Offer } from "../payments/quotes/offer.ts";
+import { fitting } from "../query.ts";
 import { svgOffer } from "../svg/paid.ts";
 import { type SvgProduct, svgProducts, svgToolName } from "../svg/products.ts";
 import type { CatalogQuery } from "./shapes.ts";
@@ -47,7 +48,10 @@ export interface CatalogNeeds extends FindNeeds {
   readonly config: Pick<Config, "publicUrl" | "platformWallets" | "facilitatorPublicUrl">;
 }
 
-/** A page of the agents that can be called without an account, and the drawings, which are on every page. */
+/**
+ * A page of the agents that can be called without an account, and the drawings, which are on every page. It ends before `limit` where the
+ * agents' inputs are large.
+ */
 export async function readCatalog(needs: CatalogNeeds, query: CatalogQuery): Promise<Catalog> {
   const { publicUrl, facilitatorPublicUrl: facilitator } = needs.config;
   const asked: ListQuery = { ...query, offset: 0, per_call: true };
@@ -56,10 +60,12 @@ export async function readCatalog(needs: CatalogNeeds, query: CatalogQuery): Pro
     needs.db,
     page.agents.map(({ agent }) => agent.toLowerCase()),
   );
-  const agents = await Promise.all(
-    found.flatMap((row) => (row ? [liveAgent(needs, row)] : [])).map(async (agent) => agentItem(needs, await agent)),
-  );
-  const { total, total_exact, limit, cursor } = page;
+  const items = await Promise.all(found.map(async (row) => row && agentItem(needs, await liveAgent(needs, row))));
+  const shown = fitting(items);
+  const agents = items.slice(0, shown).filter((item) => item !== undefined);
+  const { total, total_exact, limit } = page;
+  const isWhole = shown === items.length;
+  const { cursor } = isWhole ? page : await listAgents({ db: needs.db, publicUrl }, { ...asked, limit: shown });
   const drawings = drawingItems(needs);
   return { agents, drawings, total, total_exact, limit, cursor, guide: `${publicUrl}/llms.txt`, facilitator };
 }

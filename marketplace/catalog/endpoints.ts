@@ -42,7 +42,8 @@ function catalogEndpoint(needs: Needs): Endpoint {
     summary: "All that can be called without an account, with price, networks and input. No key.",
     description:
       "Each item is all that a call takes: where it is posted, its input as a JSON Schema, an example, what it costs and on which " +
-      `networks it is paid. Good for ${goodForSeconds} seconds; the quote of the call itself decides.`,
+      `networks it is paid. A page has fewer than \`limit\` where their inputs are large: \`cursor\` says ` +
+      `whether there are more. Good for ${goodForSeconds} seconds; the quote of the call itself decides.`,
     access: "public",
     query: catalogQuery,
     answers: {

@@ -4,6 +4,7 @@ import type { Queryable } from "../../shared/postgres.ts";
 import { type FindNeeds, findLiveAgent } from "../agents/find.ts";
 import { agentsInScope, type ScopedAgent } from "../agents/scope.ts";
 import type { Caller } from "../api-keys/authenticate.ts";
+import { fitting } from "../query.ts";
 import { asTool } from "./agent-tool.ts";
 import type { BuiltInTool } from "./built-in-tool.ts";
 import { invalidParams, RpcError } from "./rpc-error.ts";
@@ -11,7 +12,7 @@ import { invalidParams, RpcError } from "./rpc-error.ts";
 const pageSize = 50;
 
 /**
- * One page of what the key sees: first the service's own tools, then agents by tool name, unless the key finds those by search.
+ * One page of what the key sees, shorter where inputs are large: first the service's own tools, then agents by tool name, unless the key finds those by search.
  * Always in the same order.
  */
 export async function listTools(context: ListNeeds, caller: Caller, cursor?: string): Promise<ListToolsResult> {
@@ -20,9 +21,9 @@ export async function listTools(context: ListNeeds, caller: Caller, cursor?: str
     after === undefined ? context.builtInTools.filter(({ isFor }) => isFor(caller)).map(({ tool }) => tool) : [];
   if (caller.key.tools === "search") return { tools: own.map(brief) };
   const inScope = await agentsInScope(context.db, caller, { after, limit: pageSize + 1 });
-  const page = inScope.slice(0, pageSize);
-  const agents = await Promise.all(page.map((agent) => describe(context, agent)));
-  const last = inScope.length > pageSize ? page.at(-1) : undefined;
+  const described = await Promise.all(inScope.slice(0, pageSize).map((agent) => describe(context, agent)));
+  const agents = described.slice(0, fitting(described));
+  const last = inScope.length > agents.length ? inScope[agents.length - 1] : undefined;
   return {
     tools: [...own, ...agents.filter((tool) => tool !== undefined)],
     ...(last ? { nextCursor: Buffer.from(last.tool).toString("base64url") } : {}),

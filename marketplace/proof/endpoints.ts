@@ -60,7 +60,7 @@ function readEndpoint({ db }: Needs): Endpoint {
     id: "getLedgerProof",
     tag: "Agents",
     summary: "Every payout to a creator who shows them, each with its transaction.",
-    description: `Newest first, with totals over the newest ${countedMax}. Who paid, and for which agent, is not told. Look each transaction up on its chain.`,
+    description: `Newest first, with totals over the newest ${countedMax}, which may be a minute old. Who paid, and for which agent, is not told. Look each transaction up on its chain.`,
     access: "public",
     pathParameters: { handle: z.string().meta({ description: "The creator's handle.", examples: ["ada"] }) },
     query: proofQuery,

@@ -4,7 +4,7 @@ import type { Queryable } from "../../shared/postgres.ts";
 import type { AccountId } from "../ids.ts";
 import { followsPlace, microsOf, type Place, pageOf, pageQuery, placeValues, wholeNumber } from "../query.ts";
 
-/** How many of the newest payouts are added up: it bounds the cost of a page that any visitor may ask for. */
+/** How many of the newest payouts are added up. */
 export const countedMax = 10_000;
 
 const { cursor } = pageQuery(/^[0-9a-f]{16}$/);
@@ -33,10 +33,11 @@ export async function proofState(db: Queryable, accountId: AccountId): Promise<{
  */
 export async function readProof(db: Queryable, handle: string, asked: z.infer<typeof proofQuery>): Promise<Proof> {
   const creator = await shownCreator(db, handle);
-  const { rows } = await db.query<PayoutRow>(
-    `${payouts} where ${followsPlace(2, { at: "at" })} order by at desc, id limit $4`,
-    [creator.id, ...placeValues(asked.cursor), asked.limit + 1],
-  );
+  const { rows } = await db.query<PayoutRow>(`${payoutsOfPage} order by at desc, id limit $4`, [
+    creator.id,
+    ...placeValues(asked.cursor),
+    asked.limit + 1,
+  ]);
   const { page, cursor } = pageOf(rows, asked.limit);
   return {
     handle: creator.handle,
@@ -58,34 +59,56 @@ async function shownCreator(db: Queryable, handle: string): Promise<{ id: Accoun
   throw new ApiError("not_found", "There is no such proof.");
 }
 
-/** The newest of each agent by the index, then the newest of all: no more is read than that, however much was sold. */
-const counted = `
-  select p.* from agents a cross join lateral (
-    select * from paid_calls c where c.product = a.id and c.transaction_id is not null and c.requirements ->> 'amount' ~ '^[0-9]{1,30}$'
-    order by c.created_at desc limit ${countedMax}
-  ) p where a.account_id = $1`;
+const isAmount = (call: string) => `${call}.requirements ->> 'amount' ~ '^[0-9]{1,30}$'`;
 
-/** `$1`: the creator. A payout's id is no secret of the payment: it only tells rows of one moment apart. */
-const payouts = `
-  select * from (
-    select left(md5(p.network || p.payment_key), 16) as id, ${microsOf("p.created_at")} as "createdMicros",
-      p.created_at as at, p.network, p.requirements ->> 'asset' as asset,
-      p.requirements ->> 'amount' as amount, p.requirements ->> 'payTo' as pay_to, p.transaction_id as transaction
-    from (${counted}) p
-  ) payouts`;
+/**
+ * The newest of each agent by the index, then the newest of all: no more is read of an agent than a page has. Those of the last moment with it,
+ * since a place tells them apart by their ids. `$1`: the creator; `$2`, `$3`: the place; `$4`: how many.
+ */
+const payoutsOfPage = `
+  select left(md5(p.network || p.payment_key), 16) as id, ${microsOf("p.created_at")} as "createdMicros",
+    p.created_at as at, p.network, p.requirements ->> 'asset' as asset,
+    p.requirements ->> 'amount' as amount, p.requirements ->> 'payTo' as pay_to, p.transaction_id as transaction
+  from agents a cross join lateral (
+    select * from paid_calls c where c.product = a.id and c.transaction_id is not null
+      and ${followsPlace(2, { at: "c.created_at", id: "left(md5(c.network || c.payment_key), 16)" })}
+    order by c.created_at desc fetch first ($4::integer) rows with ties
+  ) p where a.account_id = $1 and ${isAmount("p")}`;
 
-async function totalsOf(db: Queryable, accountId: AccountId): Promise<Totals> {
-  const { rows } = await db.query<Total>(
-    `select network, asset, count(*)::integer as payouts, sum(amount::numeric)::text as amount
-     from (${payouts} order by at desc, id limit ${countedMax}) newest group by network, asset order by network, asset`,
-    [accountId],
-  );
-  const all = rows.reduce((sum, { payouts }) => sum + payouts, 0);
-  return {
-    totals: rows,
-    counted: all,
-    is_complete: all < countedMax,
-  };
+/** Of the newest payouts alone more than the key is read. */
+const totals = `
+  with newest as materialized (
+    select p.* from agents a cross join lateral (
+      select network, payment_key, created_at from paid_calls c where c.product = a.id and c.transaction_id is not null
+      order by c.created_at desc limit ${countedMax}
+    ) p where a.account_id = $1
+    order by p.created_at desc limit ${countedMax}
+  )
+  select c.network, c.requirements ->> 'asset' as asset, count(*)::integer as payouts, sum((c.requirements ->> 'amount')::numeric)::text as amount
+    from newest n join paid_calls c using (network, payment_key) where ${isAmount("c")} group by 1, 2 order by 1, 2`;
+
+/** Totals that were read within the last minute, or are being read: any visitor may ask for them, and of a large seller they take long. */
+const known = new WeakMap<Queryable, Map<AccountId, { readonly until: number; readonly totals: Promise<Totals> }>>();
+const goodForMs = 60_000;
+const knownMax = 1_000;
+
+function totalsOf(db: Queryable, accountId: AccountId): Promise<Totals> {
+  const ofDatabase = known.get(db) ?? new Map();
+  known.set(db, ofDatabase);
+  const before = ofDatabase.get(accountId);
+  if (before && Date.now() < before.until) return before.totals;
+  const read = readTotals(db, accountId);
+  ofDatabase.delete(accountId);
+  ofDatabase.set(accountId, { until: Date.now() + goodForMs, totals: read });
+  read.catch(() => ofDatabase.delete(accountId));
+  if (ofDatabase.size > knownMax) ofDatabase.delete(ofDatabase.keys().next().value as AccountId);
+  return read;
+}
+
+async function readTotals(db: Queryable, accountId: AccountId): Promise<Totals> {
+  const { rows } = await db.query<Total>(totals, [accountId]);
+  const counted = rows.reduce((sum, { payouts }) => sum + payouts, 0);
+  return { totals: rows, counted, is_complete: counted < countedMax };
 }
 
 interface Total {

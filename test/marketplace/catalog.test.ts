@@ -1,5 +1,6 @@
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { describe, expect } from "vitest";
+import { createAccount } from "../../marketplace/accounts/create.ts";
 import { addPayoutWallet } from "../../marketplace/accounts/payout-wallets.ts";
 import { publishAgent } from "../../marketplace/agents/publish.ts";
 import { newBuyer } from "../support/evm-payments.ts";
@@ -63,6 +64,27 @@ describe("what is paid per call", () => {
       status: 400,
       body: { field: "limit", error: expect.stringContaining("from 1 to 100") },
     });
+  });
+
+  test("with large inputs is read in pages of a megabyte, each agent once, in every order", async ({ market }) => {
+    const creator = await createAccount(market.context.db, { handle: "large-inputs" });
+    const choices = Array.from({ length: 100 }, (_, n) => `${n}-`.padEnd(190, "x"));
+    const fields = Array.from({ length: 12 }, (_, n) => ({ name: `f${n}`, type: "choice", choices }));
+    const large = { ...echoAgent, name: "Large", price_credits: 0, fields: [...echoAgent.fields, ...fields] };
+    for (let n = 0; n < 9; n += 1) await publishAgent(market.context, creator, `large-${n}`, large);
+    for (const order of ["", "&q=large"]) {
+      const seen: string[] = [];
+      let cursor: string | null = "";
+      while (cursor !== null) {
+        const at = `/api/x402/catalog?limit=100${order}${cursor && `&cursor=${cursor}`}`;
+        const answer = await call(market.url, at);
+        expect(answer.text.length).toBeLessThan(1_500_000);
+        seen.push(...answer.body.agents.map(({ agent }: { agent: string }) => agent));
+        cursor = answer.body.cursor;
+      }
+      expect(new Set(seen).size).toBe(seen.length);
+      expect(seen.filter((agent) => agent.startsWith("large-inputs/"))).toHaveLength(9);
+    }
   });
 
   test("is found by crawlers: addresses that cost something, and the prices of operations", async ({
