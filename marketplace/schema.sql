@@ -320,6 +320,7 @@ create table email_changes (
   token_hash text not null,
   expires_at timestamp with time zone not null,
   done_at timestamp with time zone,
+  session_id text,
   constraint email_changes_pkey PRIMARY KEY (user_id),
   constraint email_changes_token_hash_key UNIQUE (token_hash),
   constraint email_changes_user_id_fkey FOREIGN KEY (user_id) REFERENCES sign_in_users(id) ON DELETE CASCADE,

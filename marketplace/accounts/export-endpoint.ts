@@ -21,7 +21,8 @@ const exportShape = z
     agents: z.array(anyObject),
     agent_versions: z.array(anyObject).describe("Those that are kept of each agent, without their secrets."),
     runs: z.array(anyObject).describe("With input and output, as long as they are kept."),
-    statement: z.array(anyObject),
+    statement: z.array(anyObject).describe("Newest first."),
+    statement_are_cut_at: z.int().optional().describe("Only where the statement has more postings than are in here."),
   })
   .meta({ id: "Export" });
 
@@ -39,7 +40,7 @@ export function exportEndpoint({ db }: { readonly db: Database }): Endpoint {
     tag: "Account",
     summary: "A copy of the account's data, as one JSON file.",
     description:
-      "At most 100,000 rows of each kind. What is still being made when the service fails ends in the middle, and is no valid JSON.",
+      "At most 100,000 rows of each kind; of one that is cut `<kind>_are_cut_at` says so. What is still being made when the service fails ends in the middle, and is no valid JSON.",
     access: "account",
     answers: { 200: jsonAnswer(exportShape, { ...example, ...empty }) },
     handler: async (_request, response) => {

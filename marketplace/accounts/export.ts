@@ -40,7 +40,7 @@ export async function* exportAccount(
   }
   yield ',\n"statement":[';
   yield* statementOf(db, id);
-  yield "]}\n";
+  yield "}\n";
 }
 
 async function* statementOf(db: Queryable, id: AccountId): AsyncGenerator<string> {
@@ -54,6 +54,7 @@ async function* statementOf(db: Queryable, id: AccountId): AsyncGenerator<string
     }
     cursor = page.cursor;
   }
+  yield cursor ? `],"statement_are_cut_at":${rowsMax}` : "]";
 }
 
 const micros = microsOf("r.created_at");

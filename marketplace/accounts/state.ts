@@ -14,9 +14,9 @@ export const accountMoves = Object.keys(moves) as AccountMove[];
 
 /**
  * Suspends, restores or closes an account. Its keys are refused and its agents cannot be run from the next call on,
- * on every copy of the service. Closing is for good: keys are revoked, agents unpublished, wallets removed, drafts and the people
- * who sign in deleted. The account's postings in the ledger and its handles stay. 409 from another state, and for closing while
- * closing.ts refuses it.
+ * on every copy of the service. Closing is for good: keys are revoked, agents unpublished (suspended ones, once they are restored),
+ * wallets removed, drafts and the people who sign in deleted. The account's postings in the ledger and its handles stay. 409 from
+ * another state, and for closing while closing.ts refuses it.
  */
 export async function moveAccount(
   db: Database,
@@ -35,7 +35,9 @@ export async function moveAccount(
         account.id,
       ]);
       await tx.query(
-        "update agents set state = 'unpublished', updated_at = now() where account_id = $1 and state = 'live'",
+        `update agents set updated_at = now(), state = case state when 'live' then 'unpublished' else state end,
+           suspended_from = case state when 'suspended' then 'unpublished' end
+         where account_id = $1 and (state = 'live' or suspended_from = 'live')`,
         [account.id],
       );
       await tx.query("update payout_wallets set state = 'retired' where account_id = $1 and state <> 'retired'", [

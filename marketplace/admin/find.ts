@@ -39,7 +39,12 @@ export async function find(needs: FindNeeds, operator: Operator, id: string): Pr
   const runs = found.runs.length > 0 ? found.runs : await inTime(needs.db, (tx) => runsOf(tx, payments));
   const all = { ...found, runs, payments };
   await inTransaction(needs.db, (tx) =>
-    recordAct(tx, { operatorId: operator.id, act: "found", subject: subjectOf(sought), concerned: concernedBy(all) }),
+    recordAct(tx, {
+      operatorId: operator.id,
+      act: "found",
+      subject: subjectOf(sought, all),
+      concerned: concernedBy(all),
+    }),
   );
   return {
     accounts: all.accounts,
@@ -123,15 +128,20 @@ async function findKeys(
   if (key === null) return [];
   const { rows } = await db.query(
     `select k.id, k.name, k.start, k.scope, k.revoked_at is not null as revoked, a.handle as account, a.id as "accountId"
-     from api_keys k join accounts a on a.id = k.account_id where k.id = $1 or (k.start = left($1, length(k.start)) and $1 like 'amk_%') limit 10`,
+     from api_keys k join accounts a on a.id = k.account_id where k.id = $1 or k.start = $1 limit 10`,
     [key],
   );
   return rows;
 }
 
-/** The log is kept for good, so no e-mail address goes into it; the account that is concerned says whose it is. */
-function subjectOf(sought: readonly Sought[]): string {
-  return sought[0]!.kind === "email" ? "an e-mail address" : sought[0]!.text;
+/**
+ * The log is kept for good, so no e-mail address goes into it; the account that is concerned says whose it is. A text that could name a
+ * request alone, and names none, could as well be a secret that was pasted by mistake.
+ */
+function subjectOf([first]: readonly Sought[], { failures }: Pick<Found, "failures">): string {
+  const { kind, text } = first!;
+  if (kind === "email") return "an e-mail address";
+  return kind === "request" && failures.length === 0 ? "a request" : text;
 }
 
 function concernedBy({ accounts, agents, runs, payments }: Sides): Concerned[] {

@@ -1,4 +1,5 @@
 import { isMailAddress } from "../accounts/users.ts";
+import { displayOf } from "../api-keys/token.ts";
 
 /** What an operator looks for, by the form of its id. */
 export type Sought =
@@ -14,9 +15,12 @@ export type Sought =
   | { readonly kind: "wallet"; readonly text: string }
   | { readonly kind: "quote"; readonly text: string };
 
-/** The kinds of id that a text can be by its form; none for any other text. A handle can look like the id of a quote, so both are possible. */
+/**
+ * The kinds of id that a text can be by its form; none for any other text. A handle can look like the id of a quote, so both are possible.
+ * Of a key no more is read than may be shown of it: all that is sought is written down.
+ */
 export function soughtBy(given: string): readonly Sought[] {
-  const text = given.trim();
+  const text = withoutSecret(given.trim());
   const found = forms.filter(([, form]) => (typeof form === "function" ? form(text) : form.test(text)));
   return found.map(([kind]) => ({ kind, text: kind === "hedera_transaction" ? plainHedera(text) : text }));
 }
@@ -25,7 +29,7 @@ const forms: ReadonlyArray<readonly [Sought["kind"], RegExp | ((text: string) =>
   ["run", /^run_[0-9a-z]{26}$/],
   ["account", /^acc_[0-9a-z]{1,40}$/],
   ["agent", /^agt_[0-9a-z]{1,40}$/],
-  ["key", /^(key_[0-9a-z]{1,40}|amk_[\w-]{4,20})$/],
+  ["key", /^(key_[0-9a-z]{1,40}|amk_[\w-]{4})$/],
   ["report", /^rpt_[0-9a-z]{1,40}$/],
   ["hedera_transaction", /^0\.0\.\d{1,19}(@\d{1,12}\.\d{1,9}|-\d{1,12}-\d{1,9})$/],
   ["hash", /^0x[0-9a-f]{64}$/i],
@@ -38,6 +42,8 @@ const forms: ReadonlyArray<readonly [Sought["kind"], RegExp | ((text: string) =>
   // A caller may name its request (http.ts), so that most of the above could be one.
   ["request", /^[\w.-]{8,64}$/],
 ];
+
+const withoutSecret = (text: string) => (/^amk_[\w-]{4}/.test(text) ? displayOf(text).start : text);
 
 /** `0.0.5-1-000000002` → `0.0.5@1.000000002`, as payments keep it. */
 function plainHedera(text: string): string {

@@ -133,7 +133,7 @@ export interface AgentRow {
   readonly updatedAt: Date;
 }
 
-const noSuchAgent = () => new ApiError("not_found", "There is no such agent.");
+export const noSuchAgent = () => new ApiError("not_found", "There is no such agent.");
 
 /** What finding a live agent takes. */
 export interface FindNeeds {

@@ -1,11 +1,15 @@
 import { ApiError } from "../../shared/errors.ts";
 import type { Queryable } from "../../shared/postgres.ts";
 
-/** draft → live ↔ unpublished by the creator; live | unpublished → suspended → back by the operator alone. */
+/**
+ * draft → live ↔ unpublished by the creator; live | unpublished → suspended → back by the operator alone. What a closed account
+ * published comes back to the market never more.
+ */
 const moves = {
   unpublish: "state = 'unpublished' where state = 'live'",
   suspend: "state = 'suspended', suspended_from = state where state in ('live', 'unpublished')",
-  restore: "state = suspended_from, suspended_from = null where state = 'suspended'",
+  restore: `state = case when exists (select from accounts o where o.id = agents.account_id and o.state = 'closed')
+      then 'unpublished' else suspended_from end, suspended_from = null where state = 'suspended'`,
 } as const;
 
 export type Move = keyof typeof moves;

@@ -70,6 +70,7 @@ import { revokedKeyIndexes } from "./0098-revoked-key-indexes.ts";
 import { toolNames } from "./0099-tool-names.ts";
 import { refusedAlerts } from "./0100-refused-alerts.ts";
 import { askedLinks } from "./0101-asked-links.ts";
+import { askingSessions } from "./0102-asking-sessions.ts";
 
 /**
  * Every step of the marketplace's schema, in the order in which it was shipped, which databases have run. Numbers are names: a new
@@ -147,4 +148,5 @@ export const migrations: readonly Migration[] = [
   toolNames,
   refusedAlerts,
   askedLinks,
+  askingSessions,
 ];

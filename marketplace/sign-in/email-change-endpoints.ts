@@ -26,7 +26,7 @@ function askEndpoint({ db, signIn, config }: EnterNeeds): Endpoint {
     id: "changeEmail",
     tag: "Sign-in",
     summary: "Send an e-mail to another address, which becomes the account's when its link is followed.",
-    description: `Within ${freshMinutes} minutes of signing in. The link holds for ${changeMinutes} minutes, and the newest alone. The answer is the same for known and unknown addresses.`,
+    description: `Within ${freshMinutes} minutes of signing in. The link holds for ${changeMinutes} minutes while you are signed in here, and the newest alone. The answer is the same for known and unknown addresses.`,
     access: "account",
     body: requestBody(emailRequest, { email: example }, settingsBody),
     answers: {
@@ -57,7 +57,7 @@ function confirmEndpoint(needs: EnterNeeds): Endpoint {
     tag: "Sign-in",
     summary: "Follow such a link: the account's address is the new one from now on, and the one before is told.",
     description:
-      "From any browser, signed in or not; again, it answers the same. One that is too old is a 401, another account's address a 409. Sessions stay.",
+      "From any browser, signed in or not; again, it answers the same. One that is too old, or whose asker was signed out since, is a 401; a suspended account a 403, another account's address a 409. Sessions stay.",
     access: "public",
     before: [requireSameOrigin(needs)],
     body: requestBody(tokenRequest, { token: "<as the link carries it>" }, settingsBody),

@@ -14,9 +14,9 @@ export const changeMinutes = 60;
 export const changePath = "/settings/account/email";
 
 /**
- * Sends an e-mail to the address that the account is to have; nothing changes before its link is followed. Answers the link where it may
- * be shown. The same for addresses that are known here and others. 403 for a session that is not fresh, 422 naming "email" for the
- * address that it is already, 429 for too many.
+ * Sends an e-mail to the address that the account is to have; nothing changes before its link is followed, and it holds no longer than
+ * the session. Answers the link where it may be shown. The same for addresses that are known here and others. 403 for a session that is
+ * not fresh, 422 naming "email" for the address that it is already, 429 for too many.
  */
 export async function askForEmail(
   needs: ChangeNeeds,
@@ -35,11 +35,11 @@ export async function askForEmail(
   await admitLink(db, email, asker);
   const token = randomBytes(24).toString("base64url");
   await db.query(
-    `insert into email_changes (user_id, email, token_hash, expires_at)
-     values ($1, $2, $3, now() + interval '${changeMinutes} minutes')
-     on conflict (user_id) do update set
-       email = excluded.email, token_hash = excluded.token_hash, expires_at = excluded.expires_at, done_at = null`,
-    [session.userId, email, hashOf(token)],
+    `insert into email_changes (user_id, email, token_hash, session_id, expires_at)
+     values ($1, $2, $3, $4, now() + interval '${changeMinutes} minutes')
+     on conflict (user_id) do update set email = excluded.email, token_hash = excluded.token_hash,
+       session_id = excluded.session_id, expires_at = excluded.expires_at, done_at = null`,
+    [session.userId, email, hashOf(token), session.id],
   );
   const link = `${publicUrl}${changePath}?token=${token}`;
   return signIn.links.deliver(email, asker, { link, ...mailOf(publicUrl) });
@@ -58,13 +58,14 @@ function mailOf(publicUrl: string) {
   return {
     subject: `Your new address at ${host}`,
     before: `You, or a person who typed your address, asked to sign in to an account at ${host} with it from now on. Open this link to do it:`,
-    after: `It holds for ${changeMinutes} minutes. If it was not you, do nothing.`,
+    after: `It holds for ${changeMinutes} minutes, as long as you stay signed in where you asked. If it was not you, do nothing.`,
   };
 }
 
 /**
  * The address of the e-mail's reader becomes their account's; e-mails on their way, and one that says so, go to the address before. The
- * same again when it was done. 401 for a link that is unknown, too old or not the newest; 409 for another account's address.
+ * same again when it was done. 401 for a link that is unknown, too old or not the newest, or whose
+ * asker was signed out since; 403 while the account is not open; 409 for another account's address.
  */
 export async function changeEmail(db: Database, publicUrl: string, token: string): Promise<{ email: string }> {
   const done = inTransaction(db, async (tx) => {
@@ -75,19 +76,36 @@ export async function changeEmail(db: Database, publicUrl: string, token: string
       [hashOf(token)],
     );
     const { rows } = await tx.query<Asked>(
-      `select c.user_id, c.email, c.done_at, u.email as before, u.account_id from email_changes c join sign_in_users u on u.id = c.user_id
-       where c.token_hash = $1 and c.expires_at > now() for update`,
+      `select c.user_id, c.email, c.done_at, u.email as before, u.account_id, a.handle, a.state, s.id as session_id
+       from email_changes c join sign_in_users u on u.id = c.user_id left join accounts a on a.id = u.account_id
+         left join sign_in_sessions s on s.id = c.session_id and s.expires_at > now()
+       where c.token_hash = $1 and c.expires_at > now() for update of c, u`,
       [hashOf(token)],
     );
     const asked = rows[0];
     if (!asked) throw new ApiError("unauthenticated", "This link is too old, or a newer one was sent.");
-    if (asked.done_at === null) await change(tx, publicUrl, asked);
+    if (asked.done_at === null) {
+      requireStanding(asked);
+      await change(tx, publicUrl, asked);
+    }
     return { email: asked.email };
   });
   return done.catch((error) => {
     // Another person took the address a moment ago.
     throw isUniqueViolation(error) ? taken() : error;
   });
+}
+
+/** Whoever was signed out, or whose account was suspended, since they asked has no say in it any more. */
+function requireStanding({ session_id, handle, state }: Asked): void {
+  if (session_id === null) {
+    const message = "Whoever asked for this link is signed out by now. Sign in and ask for another.";
+    throw new ApiError("unauthenticated", message);
+  }
+  if (state !== null && state !== "open") {
+    const message = `The account "${handle}" is ${state}, and keeps its address. Write to the person who runs the service.`;
+    throw new ApiError("forbidden", message);
+  }
 }
 
 const taken = () => new ApiError("conflict", "This address signs in to another account already.");
@@ -122,6 +140,10 @@ interface Asked {
   readonly done_at: Date | null;
   readonly before: string;
   readonly account_id: AccountId | null;
+  readonly handle: string | null;
+  readonly state: string | null;
+  /** That asked for it; null once it has ended. */
+  readonly session_id: string | null;
 }
 
 export interface ChangeNeeds {

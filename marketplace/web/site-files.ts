@@ -3,13 +3,13 @@ import { ApiError } from "../../shared/errors.ts";
 import { sendPublicText } from "../../shared/etag.ts";
 import type { Database } from "../../shared/postgres.ts";
 import type { Reads } from "../../shared/reads.ts";
-import { describeAgent, readFrom } from "../agents/detail.ts";
-import { type FindNeeds, findLiveAgent } from "../agents/find.ts";
+import { readFrom } from "../agents/detail.ts";
+import type { FindNeeds } from "../agents/find.ts";
 import type { Config } from "../config.ts";
 import { readExamples } from "../runs/agent-examples.ts";
 import { agentOpenApi } from "./agent/agent-openapi.ts";
 import { agentMarkdown } from "./agent/markdown.ts";
-import { showAgent } from "./agent/shown-agent.ts";
+import { findShownAgent, showAgent } from "./agent/shown-agent.ts";
 import { clientPackagePath, readClientPackage } from "./client-package.ts";
 import type { Page } from "./page.ts";
 import { agentPictureContent, sitePictureContent } from "./share-picture/picture-of.ts";
@@ -65,12 +65,12 @@ export function siteFiles(needs: Needs, pages: readonly Page[], limit: RequestHa
   });
   router.get("/:handle/:slug/openapi.json", limit, async (request, response) => {
     const address = `${request.params.handle}/${request.params.slug}`;
-    const detail = await needs.reads.run((db) => describeAgent(readFrom(db, needs), address));
+    const { detail } = await needs.reads.run((db) => showAgent(readFrom(db, needs), address));
     response.json(agentOpenApi(detail, publicUrl));
   });
   router.get("/:handle/:slug/picture.png", limit, async (request, response) => {
     const address = `${request.params.handle}/${request.params.slug}`;
-    const agent = await needs.reads.run((db) => findLiveAgent(readFrom(db, needs), address));
+    const agent = await needs.reads.run((db) => findShownAgent(readFrom(db, needs), address));
     sendPicture(request, response, await pictures.read(agentPictureContent(agent)));
   });
   return router;

@@ -222,6 +222,40 @@ describe("the e-mail address", () => {
     expect((await new Browser(market.url).post("/api/account/email", { email: wanted })).status).toBe(401);
   });
 
+  test("stays when who asked for another is signed out before the e-mail is answered", async ({ market }) => {
+    const [mine, theirs] = [newEmail(), newEmail()];
+    const browser = await signedIn(market, mine);
+    await browser.post("/api/account", { handle: newHandle() });
+    const thief = await signedIn(market, mine);
+    const { link } = (await ask(thief, theirs)).body;
+    expect((await browser.delete("/api/account/sessions")).status).toBe(200);
+    expect(await follow(new Browser(market.url), link)).toMatchObject({
+      status: 401,
+      body: { error: expect.stringContaining("Sign in and ask for another") },
+    });
+    expect(await addressOf(browser)).toBe(mine);
+    // What was done is done, wherever its asker signs out.
+    const done = (await ask(browser, theirs)).body.link;
+    expect((await follow(browser, done)).status).toBe(200);
+    await browser.post("/api/account/sign-out");
+    expect((await follow(browser, done)).body).toEqual({ email: theirs });
+  });
+
+  test("stays while the account is suspended; the link holds again once it is restored", async ({ market }) => {
+    const [mine, wanted, handle] = [newEmail(), newEmail(), newHandle()];
+    const browser = await signedIn(market, mine);
+    await browser.post("/api/account", { handle });
+    const { link } = (await ask(browser, wanted)).body;
+    await operator(market, "account", "suspend", "--account", handle);
+    expect(await follow(browser, link)).toMatchObject({
+      status: 403,
+      body: { error: expect.stringContaining(`The account "${handle}" is suspended`) },
+    });
+    await operator(market, "account", "restore", "--account", handle);
+    expect(await addressOf(browser)).toBe(mine);
+    expect((await follow(browser, link)).status).toBe(200);
+  });
+
   test("is refused to each of two accounts that take each other's at the same instant", async ({ market }) => {
     const { db } = market.context;
     const addresses = [newEmail(), newEmail()];

@@ -1,4 +1,6 @@
 import { describe, expect } from "vitest";
+import { accountByHandle } from "../../marketplace/accounts/create.ts";
+import { exportAccount } from "../../marketplace/accounts/export.ts";
 import { credits } from "../../marketplace/credits/amount.ts";
 import { grant } from "../../marketplace/credits/ledger.ts";
 import type { AccountId } from "../../marketplace/ids.ts";
@@ -135,6 +137,28 @@ describe("a statement", () => {
     expect(lines[2]).toContain(`,hold,-5,0,spendable,held,${handle}/echo,${runId},'=1+1,,,`);
     expect(lines[3]).toContain(`,grant,100,0,issued,spendable,,,,,,"'=HYPERLINK(""https://evil"")"`);
     expect((await browser.get("/api/account/ledger.csv?kind=grant")).text.trimEnd().split("\r\n")).toHaveLength(2);
+  });
+
+  test("of more postings than a copy of the account has says there that it is cut", async ({ market }) => {
+    const { db } = market.context;
+    const account = await accountByHandle(db, (await withAccount(market)).handle);
+    const copied = async () => {
+      let text = "";
+      for await (const piece of exportAccount(db, account, null)) text += piece;
+      const { statement, statement_are_cut_at } = JSON.parse(text);
+      return [statement.length, statement_are_cut_at];
+    };
+    const post = (postings: number) =>
+      db.query(
+        `with posted as (insert into postings (kind, from_purse, to_purse, amount, created_at)
+           select 'grant', 'platform:issued', 'spendable:' || $1, 1, now() - n * interval '1 s' from generate_series(1, $2::integer) n)
+         update balances set spendable = spendable + $2 where account_id = $1`,
+        [account.id, postings],
+      );
+    await post(100_000);
+    expect(await copied()).toEqual([100_000, undefined]);
+    await post(1);
+    expect(await copied()).toEqual([100_000, 100_000]);
   });
 
   test.for([

@@ -59,6 +59,21 @@ test("a closed account stays closed: keys revoked, agents gone, its postings kep
   }
 });
 
+test("an agent that was suspended when its account closed is not on the market again when it is restored", async ({
+  market,
+}) => {
+  const { db } = market.context;
+  const { key, agent, creator } = await seedMarket(market.context);
+  await operator(market, "agents", "suspend", agent.address);
+  await operator(market, "account", "close", "--account", creator.handle);
+  const { rows } = await db.query("select suspended_from from agents where id = $1", [agent.agentId]);
+  expect(rows).toEqual([{ suspended_from: "unpublished" }]);
+  // As accounts left it that were closed before.
+  await db.query("update agents set suspended_from = 'live' where id = $1", [agent.agentId]);
+  expect(await operator(market, "agents", "restore", agent.address)).toContain("state: unpublished");
+  expect((await run(market, key, agent.address)).status).toBe(404);
+});
+
 test("an account is not closed while a run of it is under way", async ({ market }) => {
   const { key, agent, buyer } = await seedMarket(market.context, { price: 5, balance: 5 });
   const before = market.model.asked();

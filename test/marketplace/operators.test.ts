@@ -15,6 +15,9 @@ const test = marketTest().extend("ada", { scope: "file" }, async ({ market }) =>
 const cli = async (market: TestMarketplace, ...args: string[]) =>
   JSON.parse(await runCommand([...args, "--json"], market.environment));
 
+const lastSubject = async ({ context }: TestMarketplace) =>
+  (await context.db.query("select subject from operator_acts order by id desc limit 1")).rows[0].subject;
+
 const paths = ["find?id=ada", "accounts", "agents", "reports", "acts"].map((path) => `/api/operator/${path}`);
 
 describe("who may", () => {
@@ -280,7 +283,23 @@ describe("a search", () => {
     expect((await ada.browser.get(`/api/operator/find?id=${id}`)).body.failures).toMatchObject([
       { request_id: id, method: "GET", path: "/api/operator/reports", status: 500, kind: "error 42P01" },
     ]);
+    expect(await lastSubject(market)).toBe(id);
     expect((await ada.browser.get("/api/operator/find?id=no-such-request")).body.failures).toEqual([]);
+  });
+
+  test("finds a whole key by its beginning, and the rest of it is in no log", async ({ market, seeded, ada }) => {
+    for (const pasted of [seeded.key, `${seeded.key}.`]) {
+      const { body } = await ada.browser.get(`/api/operator/find?id=${pasted}`);
+      expect(body.keys).toMatchObject([{ id: seeded.keyId, start: seeded.key.slice(0, 8) }]);
+      expect(await lastSubject(market)).toBe(seeded.key.slice(0, 8));
+    }
+    expect(market.lines.filter((line) => line.includes(seeded.key))).toEqual([]);
+  });
+
+  test("that found no request is logged without its text, which can be a secret", async ({ market, ada }) => {
+    const { body } = await ada.browser.get("/api/operator/find?id=Some_Secret.Of-Another-Service");
+    expect(body.failures).toEqual([]);
+    expect(await lastSubject(market)).toBe("a request");
   });
 
   test("does not take a facilitator that does not answer for one that knows nothing", async ({ ada }) => {

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import sharp from "sharp";
 import { describe, expect } from "vitest";
+import { moveAccount } from "../../marketplace/accounts/state.ts";
 import { publishAgent } from "../../marketplace/agents/publish.ts";
 import { moveAgent } from "../../marketplace/agents/state.ts";
 import { pictureSvg } from "../../marketplace/web/share-picture/drawing.ts";
@@ -73,6 +74,21 @@ test("the OpenAPI document of an agent has each way in which it is called, with 
   expect(asked.schema.properties.input.properties).toHaveProperty("text");
   expect(Object.keys(document.paths).every((path) => path.startsWith("/api/"))).toBe(true);
   expect((await get(market, `/${await hidden(market)}/openapi.json`)).status).toBe(404);
+});
+
+test("what a suspended creator published is on no page and in no file, until the creator is restored", async ({
+  market,
+}) => {
+  const { agent, creator } = await seedMarket(market.context);
+  const parts = ["", "/api", "/mcp", "/about", "/report", "/picture.png", "/openapi.json", ".md"];
+  const answers = async () => {
+    const get = (part: string) => fetch(`${market.url}/${agent.address}${part}`, { headers: { accept: "text/html" } });
+    return Promise.all(parts.map(async (part) => (await get(part)).status));
+  };
+  await moveAccount(market.context.db, creator, "suspend");
+  expect(await answers()).toEqual(parts.map(() => 404));
+  await moveAccount(market.context.db, creator, "restore");
+  expect(await answers()).toEqual(parts.map(() => 200));
 });
 
 describe("the picture of an agent", () => {

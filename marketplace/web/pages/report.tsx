@@ -4,8 +4,9 @@ import { ApiError } from "../../../shared/errors.ts";
 import { ButtonLink } from "../../../shared/page/button.tsx";
 import { Callout } from "../../../shared/page/callout.tsx";
 import { Crumbs } from "../../../shared/page/tabs.tsx";
-import { findLiveAgent, type LiveAgent } from "../../agents/find.ts";
+import type { LiveAgent } from "../../agents/find.ts";
 import { type ReportNeeds, reportAgent } from "../../reports/report-agent.ts";
+import { findShownAgent } from "../agent/shown-agent.ts";
 import type { Page, View, Visit } from "../page.ts";
 import { emptyForm, type Filled, ReportForm, reportBytesMax, saidIn } from "../report/report-form.tsx";
 import { agentPicture } from "../share-picture/picture-of.ts";
@@ -15,7 +16,7 @@ export function reportPage(needs: ReportNeeds): Page {
   return {
     path: "/{handle}/{slug}/report",
     scriptBytesMax: 4_096,
-    show: async ({ params }) => formView(await findLiveAgent(needs, addressIn(params)), emptyForm),
+    show: async ({ params }) => formView(await findShownAgent(needs, addressIn(params)), emptyForm),
     submit: {
       bytesMax: reportBytesMax,
       take: (visit, form) => take(needs, visit, form),
@@ -26,7 +27,7 @@ export function reportPage(needs: ReportNeeds): Page {
 const addressIn = ({ handle, slug }: Visit["params"]) => `${handle}/${slug}`;
 
 async function take(needs: ReportNeeds, { params, request }: Visit, form: URLSearchParams): Promise<View> {
-  const agent = await findLiveAgent(needs, addressIn(params));
+  const agent = await findShownAgent(needs, addressIn(params));
   const said = saidIn(form);
   try {
     const { id } = await reportAgent(needs, agent.address, { address: request.ip ?? "", said });

@@ -65,7 +65,7 @@ export function LinkSent({ email, link }: { email: string; link: string | undefi
             .{" "}
           </>
         )}
-        It holds for {changeMinutes} minutes. Until it is followed, nothing changes.
+        It holds for {changeMinutes} minutes, as long as you stay signed in here. Until it is followed, nothing changes.
       </Callout>
       <div class="row">
         <ButtonLink href="/settings/account">Back</ButtonLink>
