@@ -59,8 +59,11 @@ export async function counterparties(
 ): Promise<readonly Counterparty[]> {
   const text =
     side === "payers"
-      ? `select payer as account, settlements, volume_atomic from paid_pairs
-          where env = $1 and pay_to = any($2) order by settlements desc limit 10`
+      ? // By spelling, since the index has an order within one only: all payers of a payee would be sorted otherwise.
+        `select payer as account, settlements, volume_atomic
+           from unnest($2::text[]) as spelled cross join lateral
+             (select * from paid_pairs where env = $1 and pay_to = spelled order by settlements desc limit 10) as paid
+          order by settlements desc limit 10`
       : `select pay_to as account, settlements, volume_atomic
            from (select * from paid_pairs where env = $1 and payer = any($2) limit 5000) as paid
           order by settlements desc limit 10`;

@@ -79,6 +79,60 @@ test("an account's record adds up what it paid and received, however its address
   ]);
 });
 
+test("an account with thousands of payers is told the ten that paid it most often, and no others are read for it", async ({
+  db,
+}) => {
+  const lower = bob.toLowerCase();
+  for (const [payTo, payers] of [[bob, 3_000] as const, [lower, 40] as const]) {
+    await db.query(
+      `insert into paid_pairs select 'testnet', 'of ' || $1 || n, $1, 1 + n % 7, n from generate_series(1, $2::int) n`,
+      [payTo, payers],
+    );
+  }
+  // Two that stand out of the ties, one under each spelling.
+  await db.query(
+    "update paid_pairs set settlements = 70 + volume_atomic where volume_atomic = 5 + (pay_to = $1)::int and env = 'testnet'",
+    [lower],
+  );
+  await db.query("vacuum analyze paid_pairs");
+  const ask = { env: "testnet", account: lower, side: "payers" } as const;
+  const told = await counterparties(db, ask);
+  expect(told.map(({ settlements }) => settlements)).toEqual([76, 75, 7, 7, 7, 7, 7, 7, 7, 7]);
+  expect(told.slice(0, 2).map(({ account }) => account)).toEqual([`of ${lower}6`, `of ${bob}5`]);
+  expect(new Set(told.map(({ account }) => account)).size).toBe(10);
+  for (const { account, settlements, volume } of told.slice(2)) {
+    expect(account).toBe(`of ${account.includes(lower) ? lower : bob}${volume}`);
+    expect(settlements).toBe(1 + (Number(volume) % 7));
+  }
+  expect(await pairsRead(db, ask)).toBeLessThanOrEqual(20);
+});
+
+/** Rows of pairs that PostgreSQL reads to say an account's counterparties. */
+async function pairsRead(db: Database, ask: Parameters<typeof counterparties>[1]): Promise<number> {
+  const plans: Plan[] = [];
+  const query = async ({ text, values }: { text: string; values: unknown[] }) => {
+    const { rows } = await db.query(`explain (analyze, format json) ${text}`, values);
+    plans.push(rows[0]["QUERY PLAN"][0].Plan);
+    return { rows: [] };
+  };
+  await counterparties({ query } as unknown as Database, ask);
+  return plans.reduce((rows, plan) => rows + rowsIn(plan), 0);
+}
+
+interface Plan {
+  readonly "Relation Name"?: string;
+  readonly "Actual Rows": number;
+  readonly "Actual Loops": number;
+  readonly "Rows Removed by Filter"?: number;
+  readonly Plans?: readonly Plan[];
+}
+
+function rowsIn(plan: Plan): number {
+  const { "Actual Rows": kept, "Actual Loops": loops, "Rows Removed by Filter": others = 0, Plans = [] } = plan;
+  const own = plan["Relation Name"] === "paid_pairs" ? (kept + others) * loops : 0;
+  return Plans.reduce((rows, inner) => rows + rowsIn(inner), own);
+}
+
 test.for(["2026-02-30", "2026-11-20 10:00", "yesterday", "2026-13-01", "2026-11-20T25:00:00Z", "99999-01-01"])(
   "since=%s is refused by name",
   async (since, { db }) => {

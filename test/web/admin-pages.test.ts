@@ -5,7 +5,7 @@ import { nameOperator } from "../../marketplace/admin/operators.ts";
 import { codeAt, stepAt } from "../../marketplace/admin/totp.ts";
 import { publishAgent } from "../../marketplace/agents/publish.ts";
 import { reportAgent, reportSharedRun } from "../../marketplace/reports/report-agent.ts";
-import { shareRun } from "../../marketplace/runs/share-run.ts";
+import { revokeShare, shareRun } from "../../marketplace/runs/share-run.ts";
 import { withAccount } from "../support/browser.ts";
 import { marketTest } from "../support/fixtures.ts";
 import { echoAgent, run, seedMarket, type TestMarketplace } from "../support/marketplace.ts";
@@ -275,16 +275,7 @@ describe("the operators' pages", () => {
     market,
     ada,
   }) => {
-    const { db } = market.context;
-    const { browser, handle } = await withAccount(market);
-    const { id: buyer } = await accountByHandle(db, handle);
-    const { creator } = await seedMarket(market.context);
-    await publishAgent(market.context, creator, "free", { ...echoAgent, price_credits: 0 });
-    const asked = { agent: `${creator.handle}/free`, input: { text: "hello" } };
-    const { run_id } = (await browser.post("/api/account/run", asked)).body;
-    const { token } = await shareRun(db, buyer, run_id, { withInput: false });
-    const said = { reason: "private", text: "My address is in it." };
-    const { id } = await reportSharedRun(db, token, { address: "10.8.8.9", said });
+    const { browser, run_id, token, id } = await reportedRun(market);
     expect((await ada.get("/admin/reports")).html).toContain(`/runs/shared/${token}`);
     const end = (reason: string) => ada.post("/admin/reports", { act: "unshare", id, run: run_id, reason });
     const refused = await end(" ");
@@ -292,10 +283,19 @@ describe("the operators' pages", () => {
     expect((await end("It names a person.")).to).toBe("/admin/reports?done=unshared");
     expect((await fetch(`${market.url}/runs/shared/${token}`)).status).toBe(404);
     expect((await ada.get("/admin/reports")).html).toContain("It is shared no more.");
-    expect((await end("Again.")).status).toBe(404);
     expect((await browser.get("/api/account/operator-acts")).body.acts).toMatchObject([
       { act: "ended_share", subject: run_id, reason: "It names a person." },
     ]);
+  });
+
+  test("give back the reason typed for ending a link that its owner has ended meanwhile", async ({ market, ada }) => {
+    const { buyer, run_id, id } = await reportedRun(market);
+    await revokeShare(market.context.db, buyer, run_id);
+    const late = await ada.post("/admin/reports", { act: "unshare", id, run: run_id, reason: "It names a person." });
+    expect(late.status).toBe(409);
+    for (const said of ["it is not shared any more", "It is shared no more.", "It names a person."]) {
+      expect(late.html).toContain(said);
+    }
   });
 
   test("answer what PostgreSQL cannot keep with a refusal, never a 5xx", async ({ seeded, ada }) => {
@@ -317,3 +317,18 @@ describe("the operators' pages", () => {
     expect(answers.map(({ status }) => Math.floor(status / 100))).not.toContain(5);
   });
 });
+
+/** A run that its buyer shares, and that a visitor reported. */
+async function reportedRun(market: TestMarketplace) {
+  const { db } = market.context;
+  const { browser, handle } = await withAccount(market);
+  const { id: buyer } = await accountByHandle(db, handle);
+  const { creator } = await seedMarket(market.context);
+  await publishAgent(market.context, creator, "free", { ...echoAgent, price_credits: 0 });
+  const asked = { agent: `${creator.handle}/free`, input: { text: "hello" } };
+  const { run_id } = (await browser.post("/api/account/run", asked)).body;
+  const { token } = await shareRun(db, buyer, run_id, { withInput: false });
+  const said = { reason: "private", text: "My address is in it." };
+  const { id } = await reportSharedRun(db, token, { address: "10.8.8.9", said });
+  return { browser, buyer, run_id, token, id };
+}

@@ -1,6 +1,7 @@
 /** @jsxRuntime automatic @jsxImportSource preact */
 
 import { z } from "zod";
+import { ApiError } from "../../../shared/errors.ts";
 import { Button, ButtonLink } from "../../../shared/page/button.tsx";
 import { Card } from "../../../shared/page/card.tsx";
 import { Empty } from "../../../shared/page/empty.tsx";
@@ -50,7 +51,8 @@ export function reportsPage({ db }: { readonly db: Database }): Page {
           return done(hrefOf(askedIn(form)), "resolved");
         },
         unshare: async ({ operator }, form) => {
-          await endShareAs(db, operator, form.get("run") ?? "", { reason: form.get("reason") ?? "" });
+          const reason = form.get("reason") ?? "";
+          await endShareAs(db, operator, form.get("run") ?? "", { reason }).catch(unlessEnded);
           return done(hrefOf(askedIn(form)), "unshared");
         },
       },
@@ -96,6 +98,9 @@ function Reports({ page: { reports, cursor }, asked, refusal }: ReportsProps) {
         <>
           <RefusedNote refusal={refusal} />
           {refusal.value("note") && <p class="result-text">Your note, which is not kept: {refusal.value("note")}</p>}
+          {refusal.value("reason") && (
+            <p class="result-text">Your reason, which is not kept: {refusal.value("reason")}</p>
+          )}
         </>
       )}
       {reports.length === 0 && <NoReports asked={asked} />}
@@ -129,10 +134,17 @@ function NoReports({ asked: { all, cursor } }: { asked: Asked }) {
   );
 }
 
-/** Whether the form that was refused is on the page no more: its report is resolved, or listed no more. */
+/** A link that its owner ended meanwhile is told beside what was typed, as a report that another operator resolved is. */
+function unlessEnded(error: unknown): never {
+  if (error instanceof ApiError && error.code === "not_found") throw new ApiError("conflict", error.message);
+  throw error;
+}
+
+/** Whether the form that was refused is on the page no more: its report is resolved, its run shared no more, or it is listed no more. */
 function isLate(reports: readonly Report[], refusal: Refusal): boolean {
   const report = reports.find(({ id }) => id === refusal.value("id"));
-  return !report || (refusal.act === "resolve" && report.resolved_at !== null);
+  if (!report) return true;
+  return refusal.act === "unshare" ? report.shared === null : report.resolved_at !== null;
 }
 
 function ReportCard({ report, asked, refusal }: ReportCardProps) {

@@ -211,6 +211,27 @@ test("what stands in the editor of a draft that is gone can be kept as a draft o
   await close();
 });
 
+test("what stands in the editor of a draft that is gone is there still after pressing Publish", async ({ site }) => {
+  const { page, context, close } = await open(site, "/");
+  await begin(site, page);
+  const other = await context.newPage();
+  await other.goto(page.url());
+  await other.locator("#new-slug").fill("moved-away");
+  await other.locator("#new-slug").press("Enter");
+  await other.waitForURL(/moved-away/);
+  await page.locator("#at-name").fill("Typed into what is gone");
+  await page.getByRole("button", { name: "Publish", exact: true }).press("Enter");
+  const keep = page.getByRole("button", { name: "Keep it as a draft of its own" });
+  await keep.waitFor();
+  expect(await page.locator("#at-name").inputValue()).toBe("Typed into what is gone");
+  await page.locator("#at-name").fill("Typed after that");
+  await page.locator("#build-saved").getByText("Not saved", { exact: true }).waitFor();
+  await keep.press("Enter");
+  await page.getByText("What you had is a draft of its own.").waitFor();
+  expect(await page.locator("#at-name").inputValue()).toBe("Typed after that");
+  await close();
+});
+
 test("what was typed after the session ended is saved when one comes back signed in", async ({ site }) => {
   const { page, context, close } = await open(site, "/");
   await begin(site, page);

@@ -19,6 +19,7 @@ async function begun(market: TestMarketplace, connector = "llm") {
   return { person, path: location as string };
 }
 
+type Form = Record<string, string>;
 const wordsOf = (text: string) => text.split(" ");
 const formAt = async (person: Person, path: string) => formIn((await person.get(path)).html, "build");
 
@@ -194,6 +195,68 @@ describe("the editor, without JavaScript", () => {
     const over = await person.post(path, { ...formIn(late.html, "build"), do: "over" });
     expect(over.status).toBe(200);
     expect(await formAt(person, path)).toMatchObject({ name: "Second tab" });
+  });
+
+  test.for(["moved", "discarded"])(
+    "gives back what was written for a draft that was %s in another tab, and keeps it as a draft of its own",
+    async (how, { market }) => {
+      const { person, path } = await begun(market);
+      const open = await formAt(person, path);
+      const { revision = "" } = open;
+      await person.post(
+        path,
+        how === "moved" ? { act: "move", revision, slug: "elsewhere" } : { act: "discard", revision },
+      );
+      const typed: Form = { ...open, name: "Hours of work", "s.prompt": "Hours {{text}}", "f.0.label": "Typed" };
+      for (const pressed of ["save", "publish", "try", "add.0"]) {
+        const late = await person.post(path, { ...typed, do: pressed });
+        expect([pressed, late.status]).toEqual([pressed, 404]);
+        expect(late.html).toContain('<div id="build-gone"><');
+        const { "f.count": _, ...kept } = typed;
+        expect(formIn(late.html, "build")).toMatchObject(kept);
+        const copy = await person.post(path, { ...formIn(late.html, "build"), do: "copy" });
+        const { account, act, revision: __, ...said } = kept;
+        expect(await formAt(person, String(copy.location).split("?")[0] as string)).toMatchObject(said);
+      }
+      expect((await person.get(path)).status).toBe(404);
+    },
+  );
+
+  test("gives back what was written also where the draft is gone and the form is refused for something else", async ({
+    market,
+  }) => {
+    const { person, path } = await begun(market, "http-api");
+    const open: Form = { ...(await formAt(person, path)), name: "Hours of work" };
+    const { revision = "" } = open;
+    await person.post(path, { act: "discard", revision });
+    const typed = { ...open, secret_name: "token", secret_value: "SECRET-MARK-12345678" };
+    const late = await person.post(path, { ...typed, do: "publish" });
+    expect(late.html).toContain("are not kept: type them again");
+    expect(late.html).not.toContain("SECRET-MARK");
+    const yaml = `agent: ${person.handle}/${path.split("/").at(-1)}\nname: As text\ndescription: D\nconnector: llm\n`;
+    const text = await person.post(path, { act: "yaml", revision, yaml });
+    expect([text.status, text.html.includes("name: As text")]).toEqual([409, true]);
+    const { account } = (await person.browser.get("/api/account")).body;
+    await market.context.db.query("select count_calls($1, 60, 60)", [`changes:${account.id}`]);
+    const refused = await person.post(path, { ...open, do: "publish" });
+    expect([refused.status, formIn(refused.html, "build").name]).toEqual([429, "Hours of work"]);
+  });
+
+  test("takes a text as long as one may be in any script, and gives a longer one back", async ({ market }) => {
+    const { person, path } = await begun(market);
+    for (const at of [path, "/build"]) {
+      for (const length of [199_000, 201_000]) {
+        const typed = "字".repeat(length);
+        const { status, html } = await person.post(at, { act: "yaml", revision: "", yaml: typed });
+        expect([at, length, status, html.includes(typed)]).toEqual([at, length, 422, true]);
+      }
+    }
+    const { revision = "" } = await formAt(person, path);
+    const text = `agent: ${person.handle}${path.replace("/build", "")}\nname: N\nconnector: llm\nsettings:\n  prompt: `;
+    const taken = await person.post(path, { act: "yaml", revision, yaml: `${text}${"字".repeat(190_000)}\n` });
+    expect(taken.location).toBe(`${path}?done=taken`);
+    const saved = await person.post(path, { ...(await formAt(person, path)), name: "Renamed", do: "save" });
+    expect([saved.status, formIn(saved.html, "build").name]).toEqual([200, "Renamed"]);
   });
 
   test("takes a definition as text, and gives a refused one back as it was typed", async ({ market }) => {

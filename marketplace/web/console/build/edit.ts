@@ -38,6 +38,19 @@ export async function edit(
   const written = { ...writtenIn(form, pressed), revision };
   const refusedSecret = refusedSecretIn(form);
   if (pressed === "copy" && !refusedSecret) return copied(needs, owner, { slug, written, shown: secretNamesIn(form) });
+  return editKept(needs, owner, slug, { form, pressed, written }).catch((error: unknown) => {
+    if (!isNotFound(error)) throw error;
+    return gone(slug, written.definition, form);
+  });
+}
+
+async function editKept(
+  needs: EditorNeeds,
+  owner: Account,
+  slug: string,
+  { form, pressed, written }: Asked,
+): Promise<Redirect | Edited> {
+  const refusedSecret = refusedSecretIn(form);
   const kept = await readDraft(needs, owner, slug);
   const tried: Tried = { values: inputOfForm(previewFields(written.definition), form) };
   const before: Before = { tried, formerRules: written.formerRules };
@@ -56,6 +69,12 @@ export async function edit(
   const told = await tryWith(needs, owner, draft, tried);
   // Read again: its checks say that it was tried.
   return { draft: await readDraft(needs, owner, slug), before: { ...before, tried: told } };
+}
+
+interface Asked {
+  readonly form: URLSearchParams;
+  readonly pressed: string;
+  readonly written: Written & { revision: string };
 }
 
 interface Edited {
@@ -104,6 +123,24 @@ function conflicting(owner: Account, saved: Draft, written: Written & { revision
   return { draft: mine, before: { ...before, conflict: { revision: saved.revision, lines } } };
 }
 
+/** What was typed for a draft that was moved or discarded elsewhere stays in the form, which can still make a draft of it. */
+export function gone(slug: string, definition: DraftDefinition, form: URLSearchParams): Edited {
+  const draft: Draft = {
+    slug,
+    revision: form.get("revision") ?? "",
+    definition,
+    secrets: {},
+    // A copy is told by these that it lacks them.
+    secretNames: secretNamesIn(form),
+    savedAt: undefined,
+    triedWell: undefined,
+    agent: undefined,
+  };
+  const tried: Tried = { values: inputOfForm(previewFields(definition), form) };
+  const formerRules = formerRulesIn(form);
+  return { draft, before: { isGone: true, tried, formerRules, refusedSecret: lostSecretIn(form) } };
+}
+
 /** Secrets that were kept before stay with the draft that they were typed for. */
 async function copied(needs: EditorNeeds, owner: Account, { slug, written, shown }: Copied): Promise<Redirect> {
   const copy = await keepAsCopy(needs, owner, slug, written);
@@ -146,6 +183,10 @@ async function tryWith(needs: EditorNeeds, owner: Account, draft: Draft, tried: 
     const wrong = isInput ? { field, problem: error.message } : undefined;
     return { ...tried, ...(wrong && { wrong }), told: { outcome: "refused", message: error.message } };
   }
+}
+
+export function isNotFound(error: unknown): boolean {
+  return error instanceof ApiError && error.code === "not_found";
 }
 
 function isConflict(error: unknown): boolean {

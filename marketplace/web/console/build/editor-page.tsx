@@ -10,10 +10,11 @@ import { admitAccountChange, admitDraftSave } from "../../../sign-in/require-ses
 import type { Page } from "../../page.ts";
 import { type AccountVisit, type ConsoleView, consolePage, done } from "../console-page.tsx";
 import { type Refusal, unchanged, wholeNumber } from "../refusal.ts";
-import { edit } from "./edit.ts";
+import { edit, gone, isNotFound } from "./edit.ts";
 import { type Before, type EditorNeeds, readEditor } from "./editor-state.ts";
 import { EditorView } from "./editor-view.tsx";
 import { definitionInForm, formerRulesIn, lostSecretIn } from "./form-draft.ts";
+import { definitionFormBytesMax, FromYaml } from "./from-yaml.tsx";
 
 const here = ({ params }: AccountVisit) => `/build/${params.slug}`;
 const slugOf = ({ params }: AccountVisit) => params.slug ?? "";
@@ -23,8 +24,7 @@ export function editorPage(needs: EditorNeeds): Page {
   return consolePage(needs, {
     path: "/build/{slug}",
     scriptBytesMax: 45_000,
-    // A definition may have 200 kB, and a form writes a character of another script in up to nine bytes.
-    formBytesMax: 1_048_576,
+    formBytesMax: definitionFormBytesMax,
     admit: (db, account, form) => (isSave(form) ? admitDraftSave : admitAccountChange)(db, account),
     notices: {
       published: "Published. Buyers get this from the next run on.",
@@ -37,7 +37,12 @@ export function editorPage(needs: EditorNeeds): Page {
       moved: "It has its new address.",
     },
     show: async (visit, refusal) => {
-      const draft = await readDraft(needs, visit.account, slugOf(visit));
+      let draft: Draft;
+      try {
+        draft = await readDraft(needs, visit.account, slugOf(visit));
+      } catch (error) {
+        return withoutDraft(needs, visit, error, refusal);
+      }
       return viewOf(needs, visit, asTyped(draft, refusal), { against: againstIn(visit), ...saidOf(refusal) });
     },
     acts: {
@@ -95,9 +100,30 @@ async function viewOf(
     title: `Build: ${draft.definition.name || draft.slug}`,
     frame: "bare",
     islands: ["build.js"],
-    status: before.conflict ? 409 : undefined,
+    status: before.conflict ? 409 : before.isGone ? 404 : undefined,
     body: <EditorView editor={editor} />,
   };
+}
+
+/** What was written in a form that was refused, and whose draft is not there any more either, can be kept as another one. */
+async function withoutDraft(
+  needs: EditorNeeds,
+  visit: AccountVisit,
+  error: unknown,
+  refusal: Refusal | undefined,
+): Promise<ConsoleView> {
+  if (!refusal || !isNotFound(error)) throw error;
+  if (refusal.act === "yaml") {
+    return {
+      title: "This draft was moved or discarded",
+      lede: "What you wrote is not lost: it can be a draft of its own.",
+      body: <FromYaml handle={visit.account.handle} refusal={refusal} />,
+    };
+  }
+  const read = draftDefinitionShape.safeParse(definitionInForm(refusal.form));
+  if (refusal.act !== "edit" || !read.success) throw error;
+  const { draft, before } = gone(slugOf(visit), read.data, refusal.form);
+  return viewOf(needs, visit, draft, { ...before, problem: refusal.sentence });
 }
 
 /** A draft that was posted and not kept stays in the form. */

@@ -38,6 +38,8 @@ export interface Editor {
   readonly tried: Tried;
   /** Set when the typed text is not saved, since the draft was changed elsewhere. */
   readonly conflict: Conflict | undefined;
+  /** Set when there is no such draft any more: what is shown is only what was posted for it. */
+  readonly isGone: boolean;
   /** What a button did not do, and why. */
   readonly problem: string | undefined;
   /** Why the operator took the agent off the market, where that was said. */
@@ -81,6 +83,7 @@ export interface Before {
   readonly against?: number | undefined;
   readonly tried?: Tried | undefined;
   readonly conflict?: Conflict | undefined;
+  readonly isGone?: boolean | undefined;
   readonly problem?: string | undefined;
   readonly refusedYaml?: RefusedYaml | undefined;
   readonly refusedMove?: RefusedMove | undefined;
@@ -118,6 +121,7 @@ export async function readEditor(
     formerRules: said.formerRules ?? [],
     tried: tried ?? { values: exampleInput({ inputs: previewFields(draft.definition) }) },
     conflict: said.conflict,
+    isGone: said.isGone ?? false,
     problem: said.problem,
     suspendedFor: reasons?.get(draft.slug),
   };

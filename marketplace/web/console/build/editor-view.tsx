@@ -50,7 +50,7 @@ export function EditorView({ editor }: { editor: Editor }) {
               <DiffCard editor={editor} />
             </div>
             <div class="stack stack-6">
-              <ChecksCard editor={editor} />
+              {!editor.isGone && <ChecksCard editor={editor} />}
               <PreviewCard editor={editor} />
               <TriedCard editor={editor} />
               <BuyersCard editor={editor} />
@@ -58,24 +58,26 @@ export function EditorView({ editor }: { editor: Editor }) {
           </div>
         </div>
       </form>
-      <div class="wrap page stack stack-6 build-more">
-        <div class="cols cols-7-5">
-          <div class="stack stack-6">
-            <VersionsCard editor={editor} />
-            <YamlCard editor={editor} />
-          </div>
-          <div class="stack stack-6">
-            <AddressCard editor={editor} />
-            <EndCard editor={editor} />
+      {!editor.isGone && (
+        <div class="wrap page stack stack-6 build-more">
+          <div class="cols cols-7-5">
+            <div class="stack stack-6">
+              <VersionsCard editor={editor} />
+              <YamlCard editor={editor} />
+            </div>
+            <div class="stack stack-6">
+              <AddressCard editor={editor} />
+              <EndCard editor={editor} />
+            </div>
           </div>
         </div>
-      </div>
+      )}
     </>
   );
 }
 
 function EditorHead({ editor }: { editor: Editor }) {
-  const { draft, owner, checked } = editor;
+  const { draft, owner, checked, isGone } = editor;
   const address = `${owner.handle}/${draft.slug}`;
   const isLive = draft.agent?.state === "live";
   // Nothing waits to be published, so nothing asks for it.
@@ -88,7 +90,7 @@ function EditorHead({ editor }: { editor: Editor }) {
           <h1>{draft.definition.name || "No name yet"}</h1>
           <p class="row row-3 small faint">
             <span class="mono">{address}</span>
-            {canMove(draft) && (
+            {canMove(draft) && !isGone && (
               <a class="link" href="#address">
                 Change<span class="vh"> the address</span>
               </a>
@@ -97,7 +99,7 @@ function EditorHead({ editor }: { editor: Editor }) {
           </p>
         </div>
         <span class="small faint not-small" id="build-saved" role="status">
-          {draft.savedAt ? `Saved ${momentOf(draft.savedAt).split(", ")[1]}` : "As published"}
+          {isGone ? "Not saved" : draft.savedAt ? `Saved ${momentOf(draft.savedAt).split(", ")[1]}` : "As published"}
         </span>
         <Button name="do" value="save" data-save="">
           Save
@@ -181,8 +183,8 @@ function Notes({ editor: { conflict, problem, draft } }: { editor: Editor }) {
   );
 }
 
-/** What the page's script shows where a save was answered by no editor. */
-function NotesOfSaving({ editor: { draft, owner } }: { editor: Editor }) {
+/** What the page's script shows where a save was answered by no editor, or by that of a draft that is gone. */
+function NotesOfSaving({ editor: { draft, owner, isGone } }: { editor: Editor }) {
   return (
     <>
       <div id="build-signed-out" hidden>
@@ -197,7 +199,7 @@ function NotesOfSaving({ editor: { draft, owner } }: { editor: Editor }) {
           </div>
         </Callout>
       </div>
-      <div id="build-gone" hidden>
+      <div id="build-gone" hidden={!isGone}>
         <Callout
           tone="warn"
           role="alert"

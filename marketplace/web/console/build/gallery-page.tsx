@@ -1,17 +1,13 @@
 /** @jsxRuntime automatic @jsxImportSource preact */
-import { Button } from "../../../../shared/page/button.tsx";
 import { Callout } from "../../../../shared/page/callout.tsx";
-import { Disclosure } from "../../../../shared/page/disclosure.tsx";
-import { AreaField } from "../../../../shared/page/field.tsx";
 import { agentsPerAccount } from "../../../agents/creator-agents.ts";
 import type { ConnectorId } from "../../../connectors/connector.ts";
 import { type ConnectorKind, connectorKinds } from "../../../connectors/guide.ts";
 import { keepYaml } from "../../../drafts/draft-yaml.ts";
 import { listTemplates, type StartNeeds, startDraft, templateChains } from "../../../drafts/start-draft.ts";
 import type { Page } from "../../page.ts";
-import { ActField } from "../act-field.tsx";
 import { type AccountVisit, consolePage } from "../console-page.tsx";
-import type { Refusal } from "../refusal.ts";
+import { definitionFormBytesMax, FromYaml } from "./from-yaml.tsx";
 import { OwnAgents } from "./own-agents.tsx";
 import { readOwnWork } from "./own-work.ts";
 import { TemplateGallery } from "./template-gallery.tsx";
@@ -21,7 +17,7 @@ export function galleryPage(needs: StartNeeds): Page {
   return consolePage(needs, {
     path: "/build",
     scriptBytesMax: 4_096,
-    formBytesMax: 1_048_576,
+    formBytesMax: definitionFormBytesMax,
     notices: { discarded: "The draft is thrown away." },
     show: async (visit, refusal) => {
       const { db, tools } = needs;
@@ -67,32 +63,6 @@ function GalleryHead() {
         Pick a connector, change the template, publish. About ten minutes, free until a buyer pays.
       </p>
     </div>
-  );
-}
-
-function FromYaml({ handle, refusal }: { handle: string; refusal: Refusal | undefined }) {
-  const asked = refusal?.act === "yaml" ? refusal : undefined;
-  return (
-    <Disclosure summary="Start from a YAML definition" open={asked !== undefined}>
-      <form class="stack stack-3" method="post" action="/build">
-        <ActField value="yaml" />
-        <AreaField
-          id="yaml-text"
-          name="yaml"
-          label="Definition in YAML"
-          mono
-          rows={12}
-          spellcheck={false}
-          value={asked?.value("yaml")}
-          placeholder={`agent: ${handle}/my-agent\nname: My agent\ndescription: What it does.\nconnector: llm\nprice_credits: 5\nfields:\n  - { name: text, type: text, required: true }\nsettings:\n  prompt: "{{text}}"`}
-          help="The file that npm run agents reads. It becomes a draft; nothing is published."
-          error={asked && (asked.at("yaml") ?? asked.sentence)}
-        />
-        <div class="row">
-          <Button>Make a draft of it</Button>
-        </div>
-      </form>
-    </Disclosure>
   );
 }
 
