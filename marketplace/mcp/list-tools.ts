@@ -12,7 +12,8 @@ import { invalidParams, RpcError } from "./rpc-error.ts";
 const pageSize = 50;
 
 /**
- * One page of what the key sees, shorter where inputs are large: first the service's own tools, then agents by tool name, unless the key finds those by search.
+ * One page of what the key sees, shorter where inputs are large: first the service's own tools, then agents by tool name, unless the key
+ * finds those by search.
  * Always in the same order.
  */
 export async function listTools(context: ListNeeds, caller: Caller, cursor?: string): Promise<ListToolsResult> {

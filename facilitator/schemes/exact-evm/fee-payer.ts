@@ -196,8 +196,8 @@ export class EvmFeePayer {
   async #undertipped(job: Job, hash: Hex, nonce: bigint, refusal: string): Promise<Sending | undefined> {
     await this.#needs.gasPrices.raiseTip(refusal);
     if (!(await this.#takeBackUnsent(job, hash, nonce))) return { transaction: hash };
-    if (job.again) return { tooDear: true };
-    this.#queue.push({ ...job, again: true });
+    if (job.withRaisedTip) return { tooDear: true };
+    this.#queue.push({ ...job, withRaisedTip: true });
     void this.#drain();
     return undefined;
   }
@@ -275,8 +275,10 @@ interface Needs {
 class ClaimGoneError extends Error {}
 
 interface Job {
-  /** The job was signed before, with a nonce that turned out to be used or a tip that was too low. */
+  /** The job was signed before, with a nonce that turned out to be used. */
   readonly again?: true;
+  /** The node refused it for its tip, so that nothing of it was sent. */
+  readonly withRaisedTip?: true;
   readonly right: RightToSend;
   /** The payment's. */
   readonly key: string;

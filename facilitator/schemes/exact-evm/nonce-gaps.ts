@@ -61,10 +61,21 @@ export class NonceGaps {
     return gaps;
   }
 
+  /** Out of what payments are given; false where one has it meanwhile. From now on it is a nonce of no payment. */
+  async #take(nonce: bigint): Promise<boolean> {
+    const { rowCount } = await this.#needs.db.query(
+      `update signer_nonces set vacant = array_remove(vacant, $3::bigint)
+        where network = $1 and address = $2 and $3::bigint = any (vacant)`,
+      [this.#config.network, this.#signer.address, nonce],
+    );
+    return rowCount === 1;
+  }
+
   async #fillOne({ nonce, reason, raw }: Gap): Promise<void> {
     const { network, bumpAfterMs } = this.#config;
     const last = this.#sent.get(nonce);
     const isDue = last === undefined || Date.now() - last.firstSentAt >= bumpAfterMs;
+    if (reason === "given back" && !(await this.#take(nonce))) return;
     const filling = isDue ? await this.#sign(nonce, last?.raw ?? raw) : last;
     try {
       await this.#needs.chain.send(filling.raw);

@@ -72,7 +72,7 @@ test("payments that meet a node's least tip together all settle, and leave no ga
     const bodies = await Promise.all(Array.from({ length: 12 }, () => pay(setting)));
     wantsLeastTip(proxy, geths);
     const answers = await Promise.all(bodies.map((body) => daemon.settle(body)));
-    expect(answers.map(({ body }) => body.success)).toEqual(bodies.map(() => true));
+    expect(answers.map(({ body }) => body).filter(({ success }) => !success)).toEqual([]);
     expect(await sent(setting)).toBe(before + bodies.length);
     expect(await noncesOf(daemon)).toEqual([{ next_nonce: BigInt(before + bodies.length), vacant: [] }]);
   } finally {

@@ -1,12 +1,16 @@
 import { expect } from "vitest";
 import type { EvmChain } from "../../../facilitator/schemes/exact-evm/chain.ts";
+import type { EvmConfig } from "../../../facilitator/schemes/exact-evm/config.ts";
+import { NonceGaps } from "../../../facilitator/schemes/exact-evm/nonce-gaps.ts";
 import { Nonces } from "../../../facilitator/schemes/exact-evm/nonces.ts";
+import type { EvmSigner } from "../../../facilitator/schemes/exact-evm/signer.ts";
 import { type Database, inTransaction, type Queryable } from "../../../shared/postgres.ts";
 import { recordTest } from "../../support/fixtures.ts";
 
 const test = recordTest();
 const network = "eip155:84532";
 const mine = 7n;
+type GapNeeds = ConstructorParameters<typeof NonceGaps>[2];
 
 /** A chain that counts so many transactions of every address. */
 const chainWith = (transactionCount: () => Promise<bigint>) =>
@@ -86,4 +90,41 @@ test("where no nonce was taken meanwhile, the next one goes down to the count of
   const nonces = await agreed(db, address);
   await nonces.synchronize(chainWith(async () => 2n));
   expect(await nonces.expected(2)).toEqual([2n, 3n]);
+});
+
+test("a nonce that was given back is used up by a transfer of nothing, and by none where a payment takes it in that moment", async ({
+  db,
+}) => {
+  const address = "0xGap";
+  await agreed(db, address);
+  const vacate = () =>
+    db.query("update signer_nonces set vacant = array[$2::bigint], next_nonce = $2 + 2 where address = $1", [
+      address,
+      mine,
+    ]);
+  const vacantOf = async () =>
+    (await db.query("select vacant from signer_nonces where address = $1", [address])).rows[0].vacant;
+  let sent = 0;
+  const fillWith = (database: Queryable) => {
+    const signer = { address, sign: async () => ({ raw: Buffer.alloc(1), hash: "0x1" }) } as unknown as EvmSigner;
+    const config = { network, chainId: 84532, feePerGasMaxWei: 10n, gasLimit: 21_000n, bumpAfterMs: 30_000 };
+    const send = async () => {
+      sent += 1;
+    };
+    const chain = { latestBlock: async () => ({ baseFeePerGas: 1n }), send };
+    const gasPrices = { note: () => ({ perGas: 3n, tip: 1n }), raiseTip: async () => {} };
+    const needs = { chain, db: database, log: { error: () => {} }, gasPrices };
+    return new NonceGaps(signer, config as unknown as EvmConfig, needs as unknown as GapNeeds).fill(mine);
+  };
+  await vacate();
+  const takenMeanwhile = async (text: string, values: unknown[]) => {
+    const answer = await db.query(text, values);
+    await db.query("update signer_nonces set vacant = '{}' where address = $1", [address]);
+    return answer;
+  };
+  await fillWith({ query: takenMeanwhile } as unknown as Queryable);
+  expect(sent).toBe(0);
+  await vacate();
+  await fillWith(db);
+  expect([sent, await vacantOf()]).toEqual([1, []]);
 });
