@@ -30,6 +30,7 @@ import {
   type Spent,
   type Work,
 } from "./redemption.ts";
+import { recordAway } from "./settled-elsewhere.ts";
 import { isLaterPost, nextStep, stateOf } from "./states.ts";
 import type { PaidCalls } from "./store.ts";
 
@@ -321,8 +322,7 @@ async function wasSettledForCall(
   try {
     return await isOnRecordFor(facilitator, call.id, requirements, await recordOf(facilitator, call.id));
   } catch (cause) {
-    const message = "What this payment was settled for cannot be looked up at the moment; try again shortly.";
-    throw new ApiError("unavailable", message, { cause, headers: { "retry-after": "5" } });
+    throw recordAway(cause);
   }
 }
 

@@ -22,14 +22,19 @@ export async function isSettledElsewhere(
   // Said of a payment that this service was the first to ask the facilitator about.
   if (landedByAnother) return false;
   const resource = await facilitator.paidResource(id).catch((cause) => {
-    const message = "What this payment was settled for cannot be looked up at the moment; try again shortly.";
-    throw new ApiError("unavailable", message, { cause, headers: { "retry-after": "5" } });
+    throw recordAway(cause);
   });
   if (resource === undefined) return false;
   if (resource === null) return true;
   const own = publicUrl(presented.offer.url);
   const isOwn = resource === own || resource === recordedResource(presented.offer.resource);
   return !isOwn && (await formerlyOf(db, resource, presented.offer)) !== bought.product;
+}
+
+/** 503: the facilitator's record of the payment cannot be asked. */
+export function recordAway(cause: unknown): ApiError {
+  const message = "What this payment was settled for cannot be looked up at the moment; try again shortly.";
+  return new ApiError("unavailable", message, { cause, headers: { "retry-after": "5" } });
 }
 
 /** The agent that a resource was under a handle that its creator had; where a tool is offered, the one that had this name as a tool. */
