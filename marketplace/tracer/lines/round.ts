@@ -114,7 +114,8 @@ const fewMax = 64;
 
 function shapeThrough(points: readonly Place[], missMax: number): Shape | null {
   const circle = circleThrough(points);
-  if (circle && areNear(points, missMax, (p) => lengthOf(p.x - circle.x, p.y - circle.y) - circle.r))
+  const isAround = circle && circle.r <= longSide(boxOf(points));
+  if (isAround && areNear(points, missMax, (p) => lengthOf(p.x - circle.x, p.y - circle.y) - circle.r))
     return { kind: "circle", cx: circle.x, cy: circle.y, r: circle.r };
   return ellipseThrough(points, missMax) ?? rectThrough(points, missMax);
 }
@@ -131,10 +132,16 @@ export function boxOf(points: readonly Place[]) {
   return { left, top, right, bottom };
 }
 
+/**
+ * No radius of what goes all around points is longer, though some of them be hidden. Points to and fro on one line also
+ * lie on a circle or an ellipse, one as large as can be: nothing that walks along it would come to an end.
+ */
+const longSide = ({ left, top, right, bottom }: ReturnType<typeof boxOf>) => Math.max(right - left, bottom - top);
+
 /** x² + b·y² + c·x + d·y = e by least squares. */
 function ellipseThrough(points: readonly Place[], missMax: number): Shape | null {
-  const { left, top, right, bottom } = boxOf(points);
-  const [mx, my, scale] = [(left + right) / 2, (top + bottom) / 2, Math.max(right - left, bottom - top) / 2];
+  const box = boxOf(points);
+  const [mx, my, scale] = [(box.left + box.right) / 2, (box.top + box.bottom) / 2, longSide(box) / 2];
   const rows = points.map(({ x, y }) => {
     const [u, v] = [(x - mx) / scale, (y - my) / scale];
     return { terms: [v * v, u, v, 1], value: -u * u };
@@ -154,7 +161,7 @@ function ellipseThrough(points: readonly Place[], missMax: number): Shape | null
     const level = p * p + q * q;
     return (level - 1) / (2 * lengthOf(p / rx, q / ry) || 1);
   };
-  if (Math.min(rx, ry) < 2 || !areNear(points, missMax, miss)) return null;
+  if (Math.min(rx, ry) < 2 || Math.max(rx, ry) > longSide(box) || !areNear(points, missMax, miss)) return null;
   return { kind: "ellipse", cx, cy, rx, ry };
 }
 
