@@ -38,7 +38,11 @@ export interface RunAreas {
   readonly count: number;
 }
 
-/** Joins areas along edges no heavier than either is uneven, lightest first; how many areas are left. */
+/**
+ * Joins areas along edges no heavier than either is uneven, lightest first; how many areas are left. What fades into its
+ * surroundings at one end would be one area with them, step by step, also where the two differ: so an area grows no larger than
+ * `evenMax` here, and the merge, which sees what all of an area differs by, joins the rest.
+ */
 function joinEven(sets: SizedSets, { from, to, weightEnd }: PixelEdges, scale: number): number {
   const { parent, size } = sets;
   // The most an edge may weigh and still join the area of this root. Edges come lightest first, so an area that one
@@ -55,7 +59,7 @@ function joinEven(sets: SizedSets, { from, to, weightEnd }: PixelEdges, scale: n
       const a = find(parent, from[e]);
       if (weight > limit[a]) continue;
       const b = find(parent, to[e]);
-      if (a === b || weight > limit[b]) continue;
+      if (a === b || weight > limit[b] || size[a] + size[b] > evenMax) continue;
       const root = join(sets, a, b);
       limit[root] = weight + scale / size[root];
       last = weight;
@@ -64,6 +68,9 @@ function joinEven(sets: SizedSets, { from, to, weightEnd }: PixelEdges, scale: n
   }
   return count;
 }
+
+/** Px. Pixels of one colour are one area before, however many. */
+const evenMax = 4096;
 
 /**
  * Noise leaves every pixel an area of its own. The paper's own remedy: a least size, raised until no more areas are left

@@ -34,6 +34,18 @@ const card = `<defs><linearGradient id="a" x2="1" y2="1"><stop stop-color="#ffd1
   <rect width="360" height="240" fill="url(#a)"/><rect x="90" y="72" width="180" height="108" rx="12" fill-opacity=".45" filter="url(#b)"/>
   <rect x="90" y="60" width="180" height="108" rx="12" fill="#fff"/>`;
 
+/** A long shadow on grain, which its ground becomes as dark as: at its far end nothing divides the two. */
+function longShadow(): Raster {
+  const body = `<defs><linearGradient id="a" x2="1" y2="1"><stop stop-color="#7adcf0"/><stop offset=".85" stop-color="#4288b0"/></linearGradient></defs>
+    <rect width="480" height="480" fill="url(#a)"/><path d="M120 180H220L480 440V480H420z" fill="#4288b0"/>`;
+  const { width, height, rgba } = picture(480, 480, body);
+  const grain = noise(width, height).rgba;
+  const at = (i: number) =>
+    [0, 4, width * 4, width * 4 + 4].reduce((sum, step) => sum + (grain[i + step] ?? 128), 0) / 4;
+  const grainy = rgba.map((v, i) => (i % 4 === 3 ? v : Math.min(255, v + Math.round((at(i) - 127.5) / 24))));
+  return { width, height, rgba: grainy };
+}
+
 /** Bends of colour from pixel to pixel that the source does not have, squared, a pixel: what an eye sees as seams. */
 function seams(source: Raster, { width, height, rgba }: Raster): number {
   const bend = (of: Uint8Array, i: number, step: number) => Math.abs(2 * of[i]! - of[i - step]! - of[i + step]!);
@@ -45,6 +57,16 @@ function seams(source: Raster, { width, height, rgba }: Raster): number {
   }
   return sum / (width * height);
 }
+
+test("a shadow that its ground becomes as dark as keeps its edges where the two differ", () => {
+  const image = longShadow();
+  const result = trace(image);
+  const { width, rgba } = renderRaster(result.svg, image.width, image.height);
+  const redAt = (x: number, y: number) => rgba[(y * width + x) * 4]!;
+  for (const y of [200, 240, 280]) expect(redAt(y + 43, y) - redAt(y + 37, y)).toBeGreaterThan(10);
+  expect(result.bytes).toBeLessThan(2_000);
+  expect(scoreTrace(image, result).psnr).toBeGreaterThan(41);
+});
 
 describe("a gradient that bends is one field of colour, without seams", () => {
   const pictures = { "a wallpaper": mesh(480, 270), "a soft shadow on a gradient": picture(360, 240, card) };
