@@ -260,9 +260,12 @@ test("the keyboard stays where it was while a row is dragged", async ({ site }) 
   await close();
 });
 
-test("a type whose change could not be saved has its rules once what is typed next is saved", async ({ site }) => {
+test("a type whose change could not be saved has its rules once what is typed next is saved, on a phone too", async ({
+  site,
+}) => {
   const { page, context, close } = await open(site, "/");
   await begin(site, page);
+  await page.setViewportSize({ width: 375, height: 740 });
   await context.setOffline(true);
   await page.locator("#at-fields-0-type").selectOption("choice");
   await page.getByText("Not saved: no answer. Trying again.").waitFor();

@@ -98,7 +98,7 @@ function EditorHead({ editor }: { editor: Editor }) {
             <State editor={editor} />
           </p>
         </div>
-        <span class="small faint not-small" id="build-saved" role="status">
+        <span class="small faint" id="build-saved" role="status">
           {isGone ? "Not saved" : draft.savedAt ? `Saved ${momentOf(draft.savedAt).split(", ")[1]}` : "As published"}
         </span>
         <Button name="do" value="save" data-save="">
