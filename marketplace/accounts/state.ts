@@ -1,5 +1,6 @@
 import { ApiError } from "../../shared/errors.ts";
 import { type Database, inTransaction, type Transaction } from "../../shared/postgres.ts";
+import type { AccountId } from "../ids.ts";
 import { type ByHolder, readClosing, refuseToClose } from "./closing.ts";
 import type { Account } from "./create.ts";
 
@@ -25,9 +26,12 @@ export async function moveAccount(
   { byHolder, record }: MoveOptions = {},
 ): Promise<Account> {
   const { from, to } = moves[move];
+  // Asked first without a lock: runs that keep it from being closed wait for nothing.
+  if (move === "close") refuseToClose(account, await readClosing(db, account), byHolder);
   return inTransaction(db, async (tx) => {
-    // Locks the account first, as every change of it and every purchase does, then its balance, which every new run of it waits for.
-    await tx.query("select from accounts where id = $1 for no key update", [account.id]);
+    // Locks the account first, as every change of it and every purchase does.
+    if (move === "close") await lockAgainstRuns(tx, account.id);
+    else await tx.query("select from accounts where id = $1 for no key update", [account.id]);
     await tx.query("select from balances where account_id = $1 for update", [account.id]);
     if (move === "close") {
       refuseToClose(account, await readClosing(tx, account), byHolder);
@@ -56,6 +60,12 @@ export async function moveAccount(
     }
     throw new ApiError("conflict", `"${account.handle}" is not ${from.join(" or ")}.`);
   });
+}
+
+/** The rows that a new run refers to (credits/holds.ts): one that is just beginning is waited for, and the next ones wait. */
+async function lockAgainstRuns(tx: Transaction, id: AccountId): Promise<void> {
+  await tx.query("select from accounts where id = $1 for update", [id]);
+  await tx.query("select from agents where account_id = $1 order by id for update", [id]);
 }
 
 interface MoveOptions {

@@ -55,7 +55,8 @@ const ofAccounts = `
   insert into account_days as days (account_id, day, agent_id, key_id, runs, failed, credits, ms)
   select account_id, (created_at at time zone 'utc')::date, agent_id, coalesce(key_id, ''), count(*),
     count(*) filter (where state <> 'succeeded'), coalesce(sum(price_credits) filter (where state = 'succeeded'), 0),
-    coalesce(sum(extract(epoch from finished_at - created_at) * 1000), 0)::bigint
+    -- None below zero: a database that took another's place may have a clock that is behind.
+    coalesce(sum(greatest(extract(epoch from finished_at - created_at) * 1000, 0)), 0)::bigint
   from runs where account_id is not null and state <> 'running' and ${inSlice("finished_at")}
   group by 1, 2, 3, 4 order by 1, 2, 3, 4
   on conflict (account_id, day, agent_id, key_id) ${merged("ms = days.ms + excluded.ms")}`;

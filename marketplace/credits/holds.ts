@@ -1,11 +1,12 @@
 import { type Database, inTransaction, type Queryable, type Transaction } from "../../shared/postgres.ts";
-import type { AccountId, AgentId, KeyId, RunId } from "../ids.ts";
+import { type AccountId, type AgentId, type KeyId, platformAccount, type RunId } from "../ids.ts";
 import { type Credits, credits } from "./amount.ts";
 
 /*
  * With ledger.ts the only writer of balances: what a run's price goes through. Every function is one statement, so one transaction and
  * one round trip, except a release that waits for its run; only the buyer's balance and a capped key's day are locked, in this order,
- * and before them the run that is released; the creator's and the platform's legs are appended.
+ * and before them the run that is released, or of a run that begins its account and its agent, against closing alone; the creator's and
+ * the platform's legs are appended.
  */
 
 /** Starts a run and sets its price aside. Unless the outcome is `held`, nothing has happened. */
@@ -15,14 +16,19 @@ export async function hold(db: Queryable, run: NewRun): Promise<Hold> {
     const { rows } = await db.query({
       name: "hold",
       text: `
-        with paid as (
+        with parties as (
+          select from accounts buyer, agents agent
+          where buyer.id = $2 and buyer.state = 'open' and agent.id = $5
+            and (agent.state = 'live' or agent.account_id = '${platformAccount}')
+          for key share
+        ), paid as (
           update balances set spendable = spendable - $1::bigint
-          where account_id = $2 and spendable >= $1 and $1 > 0 and ${hasRoom}
+          where account_id = $2 and spendable >= $1 and $1 > 0 and ${mayBegin}
           returning spendable
         ), buyer as (
           select spendable from paid
           union all
-          select spendable from balances where account_id = $2 and $1 = 0 and ${hasRoom}
+          select spendable from balances where account_id = $2 and $1 = 0 and ${mayBegin}
         ), counted as (
           insert into key_days (key_id, day, spent, cap)
           select $4, (now() at time zone 'utc')::date, $1, ${capToday} from paid
@@ -61,8 +67,12 @@ export async function hold(db: Queryable, run: NewRun): Promise<Hold> {
   }
 }
 
-/** SQL of hold: the outputs of the account's runs leave room for more (runs/kept-outputs.ts). */
-const hasRoom = "not exists (select from full_accounts where account_id = $2)";
+/**
+ * SQL of hold: the account is open and the agent on the market, and both stay so until the run is there: closing an account waits for
+ * these locks (accounts/state.ts), which a new run's foreign keys take as well. And the outputs of the account's runs leave room for more
+ * (runs/kept-outputs.ts).
+ */
+const mayBegin = "exists (select from parties) and not exists (select from full_accounts where account_id = $2)";
 
 /**
  * SQL of hold: the key's room for today, under its day's cap and the rest of its month's after the days before. Only a key
@@ -233,7 +243,10 @@ interface KeyWithCaps {
 
 export type Hold =
   | { readonly outcome: "held"; readonly creditsRemaining: Credits }
-  /** The balance is too small, or the account runs nothing more for now; the key has spent its day's or month's part; a request of this name has begun a run before. */
+  /**
+   * The balance is too small, the account runs nothing more for now, or it or the agent was closed; the key has spent its day's or month's part; a request
+   * of this name has begun a run before.
+   */
   | { readonly outcome: "insufficient" | "over_cap" | "repeated" };
 
 export interface Captured {

@@ -13,6 +13,7 @@ import { usualCallsPerMinute } from "../http/calls-per-minute.ts";
 import type { Endpoint } from "../http/endpoint.ts";
 import { requireSameOrigin } from "../http/same-origin.ts";
 import { readQuery } from "../query.ts";
+import { refuseUnread } from "../runs/run-answers.ts";
 import { describeDrawings } from "./drawing-tools.ts";
 import type { PaidToolNeeds } from "./paid-tools.ts";
 import { readMessage } from "./read-message.ts";
@@ -36,7 +37,7 @@ export function mcpEndpoints(needs: Needs): Endpoint[] {
       "Takes one JSON-RPC message a request, without sessions. The answer is an event stream where progress goes out on it, and " +
       "for protocols before 2026-07-28 always; its end does not end what runs.",
     access: "apiKey",
-    before: [requireSameOrigin(needs)],
+    before: [requireSameOrigin(needs), refuseUnread],
     query: toolQuery,
     body: requestBody(rpcMessageShape, { jsonrpc: "2.0", id: 1, method: "tools/list" }, imageBody),
     headers: mcpHeaders,
@@ -68,7 +69,7 @@ export function mcpEndpoints(needs: Needs): Endpoint[] {
       "`mcp_tool` (listCatalog). A free agent answers at once. With `?x402Version=1` the " +
       "price is told as version 1 of x402 has it; payments of both versions are taken.",
     access: "public",
-    before: [requireSameOrigin(needs)],
+    before: [requireSameOrigin(needs), refuseUnread],
     query: quoteQuery,
     body: requestBody(rpcMessageShape, { jsonrpc: "2.0", id: 1, method: "tools/call", params: exampleCall }, imageBody),
     headers: mcpHeaders,

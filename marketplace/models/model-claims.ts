@@ -16,11 +16,17 @@ export interface Claim {
   readonly payment?: CreditPayment | undefined;
 }
 
-/** The price of a run, and the account and key that pay it in credits. A key may spend so much in a day (UTC). */
+/** The price of a run, and the account and key that pay it in credits. A key may spend so much in a day, and in a month (UTC). */
 export interface CreditPayment {
   readonly accountId: AccountId;
-  readonly key?: { readonly id: KeyId; readonly maxCreditsPerDay?: Credits | undefined } | undefined;
+  readonly key?: PayingKey | undefined;
   readonly price: Credits;
+}
+
+interface PayingKey {
+  readonly id: KeyId;
+  readonly maxCreditsPerDay?: Credits | undefined;
+  readonly maxCreditsPerMonth?: Credits | undefined;
 }
 
 /** An account; or the payer of a payment, and the network address it came from. */
@@ -35,7 +41,7 @@ export type Shortage = "model_budget_spent" | "model_balance_spent" | "busy";
 /** `failures`: the buyer's runs of the agent have failed too often at the creator's cost. `crowd`: so many are under way that they might. */
 export type BuyerLimit = "failures" | "crowd";
 
-/** The account has fewer credits than the price; the key has spent its day's part. As `hold` has it, which decides. */
+/** The account has fewer credits than the price; the key has spent its day's or month's part. As `hold` has it, which decides. */
 export type CannotPay = "insufficient" | "over_cap";
 
 /** Claims for all runs that ask at the same moment, in the order they came for each agent. */
@@ -65,6 +71,7 @@ export async function claimAll(
         lentMax,
         lentPerDay,
         failuresPerHour,
+        ordered.map(({ payment }) => payment?.key?.maxCreditsPerMonth ?? null),
       ],
     }),
   );
@@ -78,10 +85,13 @@ const claimStatement = `
         select asked.*, case
             when b.spendable < asked.price then 'insufficient'
             when asked.price > 0 and coalesce(d.spent, 0) + asked.price > asked.cap then 'over_cap'
+            when asked.price > 0 and asked.month_cap is not null and asked.price > asked.month_cap - (
+              select coalesce(sum(spent), 0) from key_days
+              where key_id = asked.key and day >= date_trunc('month', now() at time zone 'utc')::date) then 'over_cap'
           end as cannot_pay
         from unnest($1::text[], $2::text[], $3::bigint[], $4::boolean[], $5::text[], $6::text[], $7::text[], $8::text[],
-                    $9::bigint[], $10::bigint[])
-          with ordinality asked (run, agent, cost, covered, buyer, address, account, key, price, cap, n)
+                    $9::bigint[], $10::bigint[], $16::bigint[])
+          with ordinality asked (run, agent, cost, covered, buyer, address, account, key, price, cap, month_cap, n)
         left join balances b on b.account_id = asked.account
         left join key_days d on d.key_id = asked.key and d.day = (now() at time zone 'utc')::date
       ), claimed as materialized (

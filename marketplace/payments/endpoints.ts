@@ -9,6 +9,7 @@ import type { Endpoint } from "../http/endpoint.ts";
 import { exampleAgent, exampleRunId, exampleTime } from "../http/examples.ts";
 import { refusals } from "../http/refusals.ts";
 import { readQuery } from "../query.ts";
+import { refuseUnread } from "../runs/run-answers.ts";
 import { noteArrivalOfAnyOrigin, preflightEndpoint } from "./cross-origin.ts";
 import { debtsQuery, listDebts } from "./debts.ts";
 import { noteArrival } from "./http-transport.ts";
@@ -64,7 +65,7 @@ function agentCallEndpoint(needs: PayAgentNeeds): Endpoint {
       "at once, though not to pages of other origins.",
     access: "public",
     price: { min: "0.00", max: dollarAmount(BigInt(priceMax)) },
-    before: [noteArrivalOfAnyOrigin],
+    before: [noteArrivalOfAnyOrigin, refuseUnread],
     pathParameters: agentPathParameters,
     body: {
       ...requestBody(

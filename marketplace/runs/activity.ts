@@ -128,7 +128,7 @@ const sums = `
     union all
     select (created_at at time zone 'utc')::date, agent_id, coalesce(key_id, ''), 1, (state <> 'succeeded')::integer,
       case when state = 'succeeded' then price_credits else 0 end,
-      (extract(epoch from finished_at - created_at) * 1000)::bigint
+      greatest(extract(epoch from finished_at - created_at) * 1000, 0)::bigint
     from runs where account_id = $1 and state <> 'running'
       and created_at >= (select counted_until - interval '15 minutes' from run_count_progress)
       and finished_at >= (select counted_until from run_count_progress)

@@ -2,6 +2,7 @@ import type { Request, Response } from "express";
 import { z } from "zod";
 import { jsonAnswer, requestBody } from "../../shared/endpoint.ts";
 import type { Database } from "../../shared/postgres.ts";
+import { outputJson } from "../connectors/output-json.ts";
 import { historyDays } from "../history-days.ts";
 import { runBody } from "../http/body-limits.ts";
 import { accountOf, callerOf } from "../http/callers.ts";
@@ -18,7 +19,7 @@ import { listRuns, readRun, runsQuery } from "./history.ts";
 import { idempotencyHeaders, readIdempotencyKey, replayedHeader } from "./idempotency-key.ts";
 import { outputLetGoText, outputsKeptHours } from "./kept-outputs.ts";
 import { type RunNeeds, runAgent } from "./run.ts";
-import { runAnswers } from "./run-answers.ts";
+import { refuseUnread, runAnswers } from "./run-answers.ts";
 import { sendAnswer } from "./send-answer.ts";
 import { exampleKeptRun, notEnoughCredits, runDetailShape, runPageShape, runResultShape } from "./shapes.ts";
 
@@ -68,7 +69,8 @@ function ownRunEndpoint(needs: RunNeeds): Endpoint {
   };
 }
 
-const runOnCredits: Pick<Endpoint, "body" | "headers" | "answers"> = {
+const runOnCredits: Pick<Endpoint, "before" | "body" | "headers" | "answers"> = {
+  before: [refuseUnread],
   body: requestBody(
     runRequest,
     { agent: exampleAgent, input: { text: "Buyers pay per call. Creators are paid at once." }, max_credits: 5 },
@@ -102,7 +104,10 @@ async function answerRun(needs: RunNeeds, buyer: Buyer, request: Request, respon
   const { max_credits: maxCredits, ...asked } = parse(runRequest, request.body, "bad_request");
   const idempotencyKey = readIdempotencyKey(request.headers["idempotency-key"]);
   const { result, replayed } = await runAgent(needs, buyer, { ...asked, maxCredits, idempotencyKey });
-  if (replayed) response.setHeader("idempotent-replayed", "true");
+  if (replayed) {
+    runAnswers.begin(request, response, result.output ? outputJson(result.output).length : 0);
+    response.setHeader("idempotent-replayed", "true");
+  }
   sendAnswer(response, result);
 }
 

@@ -3,7 +3,7 @@ import { toSafeNumber } from "../../shared/amounts.ts";
 import { clientOf } from "../../shared/client-address.ts";
 import { ApiError } from "../../shared/errors.ts";
 import type { Database } from "../../shared/postgres.ts";
-import type { AgentLookup, FindNeeds } from "../agents/find.ts";
+import { type AgentLookup, type FindNeeds, noSuchAgent } from "../agents/find.ts";
 import type { RefusedCalls } from "../api-keys/refused-calls.ts";
 import type { BackgroundWork } from "../background-work.ts";
 import type { Config } from "../config.ts";
@@ -36,7 +36,7 @@ import type { Runnable } from "./runnable.ts";
 /**
  * Runs an agent for a buyer and charges credits: hold, connector, then capture or release. The buyer leaving does
  * not stop it. 404, 400, 422, 503 as `prepareRun` says, 402 when the price is above what the buyer allows or the
- * balance or the key's day are too small, 429 as `requireRoomForOutputs` says, 429 and 503 as `ModelFunds.charge` says, and 400, 409, 422, 503 as `precheck`
+ * balance or the key's day are too small, 401 and 404 as `requireParties` says, 429 as `requireRoomForOutputs` says, 429 and 503 as `ModelFunds.charge` says, and 400, 409, 422, 503 as `precheck`
  * says; none of them costs anything. An agent that fails is an answer too:
  * `success: false`, nothing charged. A request with an idempotency key runs once, however often and wherever it is
  * repeated; 409 when the key was used for another request.
@@ -93,8 +93,21 @@ async function startRun(
   if (started instanceof ApiError) throw started;
   if (typeof started === "object") return started;
   await requireRoomForOutputs(context.db, buyer.accountId);
+  await requireParties(context.db, buyer, prepared.runnable);
   if (started === "over_cap") throw await unpayable(context, buyer, prepared.runnable, "key", capsOf(buyer));
   throw await unpayable(context, buyer, prepared.runnable, "balance", "Not enough credits.");
+}
+
+/** Throws ApiError 401 and 404 where the account was closed, or the agent taken off the market, since the request came. */
+async function requireParties(db: Database, { accountId }: Buyer, { id }: Runnable): Promise<void> {
+  const { rows } = await db.query<{ isOpen: boolean; isSold: boolean }>(
+    `select o.state = 'open' as "isOpen", a.state = 'live' or a.account_id = $3 as "isSold"
+     from accounts o, agents a where o.id = $1 and a.id = $2`,
+    [accountId, id, platformAccount],
+  );
+  const { isOpen, isSold } = rows[0]!;
+  if (!isOpen) throw new ApiError("unauthenticated", "The account is not open.");
+  if (!isSold) throw noSuchAgent();
 }
 
 /** Where an equal request had this one's name, and freed it as it failed, it is this one's turn. */

@@ -21,6 +21,7 @@ import {
 import type { Buyer } from "../runs/asked-run.ts";
 import { idempotencyHeaders, readIdempotencyKey, replayedHeader } from "../runs/idempotency-key.ts";
 import { outputLetGoText } from "../runs/kept-outputs.ts";
+import { refuseUnread } from "../runs/run-answers.ts";
 import { notEnoughCredits } from "../runs/shapes.ts";
 import { freeTryEndpoint, queueEndpoint } from "./free-endpoint.ts";
 import { type PaidSvgNeeds, paySvg, svgOffer } from "./paid.ts";
@@ -72,6 +73,7 @@ function vectorizeEndpoint(needs: SvgNeeds): Endpoint {
     access: "apiKey",
     beforeBody: [admit(needs, callerOf)],
     body: requestBody(vectorizeOnCredits, exampleOrders["svg-vectorize"], imageBody),
+    before: [refuseUnread],
     headers: idempotencyHeaders,
     answers: imageAnswers,
     handler: (request, response) => answerVectorize(needs, callerOf(response), request, response),
@@ -90,6 +92,7 @@ function generateEndpoint(needs: SvgNeeds): Endpoint {
       "seconds. What fails costs nothing.",
     access: "apiKey",
     body: requestBody(generateOnCredits, exampleOrders["svg-generate"], smallBody),
+    before: [refuseUnread],
     headers: idempotencyHeaders,
     answers: promptAnswers,
     handler: (request, response) => answerGenerate(needs, callerOf(response), request, response),
@@ -108,6 +111,7 @@ function ownVectorizeEndpoint(needs: SvgNeeds): Endpoint {
     access: "account",
     beforeBody: [admit(needs, ownBuyer)],
     body: requestBody(vectorizeOnCredits, withMaxCredits("svg-vectorize"), imageBody),
+    before: [refuseUnread],
     headers: idempotencyHeaders,
     answers: imageAnswers,
     handler: (request, response) => answerVectorize(needs, ownBuyer(response), request, response),
@@ -124,6 +128,7 @@ function ownGenerateEndpoint(needs: SvgNeeds): Endpoint {
     description: `As generateSvg in all else. ${signedIn}`,
     access: "account",
     body: requestBody(generateOnCredits, withMaxCredits("svg-generate"), smallBody),
+    before: [refuseUnread],
     headers: idempotencyHeaders,
     answers: promptAnswers,
     handler: (request, response) => answerGenerate(needs, ownBuyer(response), request, response),
@@ -199,7 +204,7 @@ function paidEndpoint(
       "and wide HD are for API keys only; asking for them, or sending `max_credits`, is a 400 here before the payment is used.",
     access: "public",
     price: dollarAmount(svgProducts[product].price),
-    before: [noteArrival],
+    before: [noteArrival, refuseUnread],
     body: { ...body, read: "later" },
     headers: paymentRequestHeaders,
     answers: {

@@ -241,13 +241,10 @@ describe("a run paid with credits", () => {
   }) => {
     const seeded = await creator(market, 5, 10);
     const poor = await seedMarket(market.context, { balance: 9 });
-    const capped = await createKey(market.context.db, {
-      accountId: seeded.buyer.id,
-      name: "capped",
-      rateLimitPerMinute: 10_000,
-      maxCreditsPerDay: 9,
-    });
-    for (const key of [poor.key, capped.token]) {
+    const capped = (cap: object) =>
+      createKey(market.context.db, { accountId: seeded.buyer.id, name: "capped", rateLimitPerMinute: 10_000, ...cap });
+    const [byDay, byMonth] = [await capped({ maxCreditsPerDay: 9 }), await capped({ maxCreditsPerMonth: 9 })];
+    for (const key of [poor.key, byDay.token, byMonth.token]) {
       const answers = await times(40, (n) => run(n % 2 ? copy : market, key, seeded.agent.address));
       expect(answers.map(({ status }) => status)).toEqual(Array(40).fill(402));
     }

@@ -2,8 +2,10 @@ import { hash, randomBytes } from "node:crypto";
 import { expect } from "vitest";
 import { newId } from "../../marketplace/ids.ts";
 import type { LeasedCall } from "../../marketplace/payments/paid-calls/paid-call.ts";
+import { waitingMax } from "../../marketplace/payments/paid-calls/redeem.ts";
 import { PaidCalls } from "../../marketplace/payments/paid-calls/store.ts";
-import { WaitingPosts } from "../../marketplace/payments/paid-calls/waiting-posts.ts";
+import type { PaidCallId } from "../../marketplace/payments/payment-payload.ts";
+import { WaitingPosts } from "../../marketplace/waiting-posts.ts";
 import { marketTest } from "../support/fixtures.ts";
 
 const test = marketTest();
@@ -30,7 +32,8 @@ const begin = (copy: PaidCalls, key: string, more: { transaction?: string } = {}
     payload: undefined,
     runsUnpaid: more.transaction === undefined,
   });
-const buyer = { isHolder: true };
+const buyer = waitingMax({ isHolder: true });
+const nameOf = ({ network, key }: PaidCallId) => `${network} ${key}`;
 const result = (data: string) => ({ output: { kind: "text" as const, text: data } });
 
 test("two copies that begin the same payments at the same moment, in opposite orders, begin each of them once", async () => {
@@ -123,7 +126,7 @@ test("posts of one payment that wait at one copy look at the record together, an
   const [copy] = copies;
   const [held, other] = (await Promise.all([begin(copy, newKey()), begin(copy, newKey())])) as [LeasedCall, LeasedCall];
   let looks = 0;
-  const waiting = new WaitingPosts((id) => {
+  const waiting = new WaitingPosts(nameOf, (id) => {
     looks += 1;
     return copy.find(id);
   });
@@ -146,16 +149,16 @@ test("posts of one payment that wait at one copy look at the record together, an
 });
 
 test("strangers leave places to the buyer of a payment", () => {
-  const waiting = new WaitingPosts(async () => undefined);
+  const waiting = new WaitingPosts(nameOf, async () => undefined);
   const id = { network, key: "k" };
-  const strangers = Array.from({ length: 100 }, () => waiting.enter(id, { isHolder: false }));
+  const strangers = Array.from({ length: 100 }, () => waiting.enter(id, waitingMax({ isHolder: false })));
   expect(strangers.filter(Boolean)).toHaveLength(32);
   expect(Array.from({ length: 100 }, () => waiting.enter(id, buyer)).filter(Boolean)).toHaveLength(32);
 });
 
 test("a look that fails is the failure of those who share it, and the next one is another", async () => {
   let isAway = true;
-  const waiting = new WaitingPosts(async () => {
+  const waiting = new WaitingPosts(nameOf, async () => {
     if (isAway) throw new Error("away");
     return undefined;
   });

@@ -1,4 +1,4 @@
-import { describe, expect } from "vitest";
+import { describe, expect, vi } from "vitest";
 import { moveAgent } from "../../marketplace/agents/state.ts";
 import { createKey } from "../../marketplace/api-keys/create.ts";
 import { deleteOldRuns } from "../../marketplace/runs/recover.ts";
@@ -64,6 +64,53 @@ describe("a request with an Idempotency-Key", () => {
     expect(answers.filter(({ headers }) => headers.get("idempotent-replayed") === "true")).toHaveLength(19);
     const { rows } = await market.context.db.query("select from runs where account_id = $1", [seeded.buyer.id]);
     expect(rows).toHaveLength(1);
+  });
+
+  test("waits with sixty-four equal ones at most, which look at the record together", async ({ market }) => {
+    const seeded = await seedMarket(market.context, { price: 5, balance: 20 });
+    market.model.injectFault({ delayMs: 600_000 });
+    const { db } = market.context;
+    const query = vi.spyOn(db, "query");
+    const looks = () =>
+      query.mock.calls.filter(([asked]) => `${(asked as { name?: string }).name}`.startsWith("read named run"));
+    const first = named(market, seeded, "job");
+    const begun = "select from runs where account_id = $1";
+    await until(async () => (await db.query(begun, [seeded.buyer.id])).rowCount === 1);
+    const repeated = Array.from({ length: 70 }, () => named(market, seeded, "job"));
+    let refused = 0;
+    for (const answer of repeated) void answer.then(({ status }) => (refused += Number(status === 503)));
+    await until(() => refused === 6);
+    const before = looks().length;
+    await until(() => looks().length > before);
+    expect(looks().length - before).toBeLessThan(10);
+    market.model.answerHeld();
+    const texts = (await Promise.all(repeated)).filter(({ status }) => status === 200).map(({ text }) => text);
+    expect([texts.length, new Set([...texts, (await first).text]).size]).toEqual([64, 1]);
+    query.mockRestore();
+  });
+
+  test("whose answers are not read is not answered for ever with megabytes", async ({ market }) => {
+    const seeded = await seedMarket(market.context, { price: 5, balance: 20 });
+    const { body } = await named(market, seeded, "job");
+    const output = { kind: "text", text: "x".repeat(17_500_000) };
+    await market.context.db.query("update runs set output = $2 where id = $1", [body.run_id, JSON.stringify(output)]);
+    const ask = async () => {
+      const answer = await fetch(`${market.url}/api/v1/run`, {
+        method: "POST",
+        headers: {
+          authorization: `Bearer ${seeded.key}`,
+          "content-type": "application/json",
+          "idempotency-key": "job",
+          "x-forwarded-for": "192.0.2.7",
+        },
+        body: JSON.stringify({ agent: seeded.agent.address, input: { text: "hello" } }),
+      });
+      return answer;
+    };
+    const unread = await ask();
+    expect([unread.status, (await ask()).status]).toEqual([200, 429]);
+    await unread.body?.cancel();
+    await expect.poll(async () => (await ask()).status).toBe(200);
   });
 
   test.for([

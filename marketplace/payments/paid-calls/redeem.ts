@@ -4,6 +4,7 @@ import type { Versions } from "../../agents/version.ts";
 import { newId } from "../../ids.ts";
 import { stablecoinOn } from "../../stablecoins.ts";
 import { imageRunMs } from "../../time-limits.ts";
+import type { WaitingPost } from "../../waiting-posts.ts";
 import type { FailedPayments } from "../facilitator/failed-payments.ts";
 import { reasonOf } from "../facilitator/refusal-reasons.ts";
 import { releaseSpeculative } from "../facilitator/speculative-verification.ts";
@@ -30,7 +31,6 @@ import {
   type Work,
 } from "./redemption.ts";
 import { judgePayload } from "./same-payment.ts";
-import type { WaitingPosts } from "./waiting-posts.ts";
 
 /**
  * Turns a payment into what it buys, once. Two posts of one payment, on whatever copy of the service, are one run and one
@@ -205,7 +205,7 @@ type ReplayedWork = Work & Pick<Asked, "presented">;
 async function goOn(context: RedeemNeeds, work: ReplayedWork, first: PaidCall): Promise<Next> {
   const deadline = Date.now() + imageRunMs;
   let call: PaidCall | undefined = first;
-  let waiting: ReturnType<WaitingPosts["enter"]>;
+  let waiting: WaitingPost<PaidCall> | undefined;
   try {
     for (let pauseMs = 20; Date.now() < deadline; pauseMs = Math.min(pauseMs * 1.5, 500)) {
       // The post that worked on it found the agent failing or the payment bad, and charged nothing.
@@ -218,7 +218,7 @@ async function goOn(context: RedeemNeeds, work: ReplayedWork, first: PaidCall): 
         ? undefined
         : await context.paidCalls.acquireLease(work.id, newId("run"), "buyer", call.digest);
       if (leased) return isSame ? processCall(context, work, leased) : processWithOtherInput(context, work, leased);
-      waiting ??= context.paidCalls.waitingPosts.enter(work.id, work);
+      waiting ??= context.paidCalls.waitingPosts.enter(work.id, waitingMax(work));
       if (!waiting) return outcomeUnknown;
       call = await waiting.look(pauseMs);
     }
@@ -257,6 +257,12 @@ function ending(
   if (work.isHolder || output === null || transaction === null) return undefined;
   return isRecent ? copy() : spent(work, progress, { ...resultForWallet, signIn: signInRequestFor(work) });
 }
+
+/**
+ * Posts that may wait for one payment, whose buyer may post it again while it is under way: presenters who have not shown that it is
+ * theirs leave half of the places to its buyer.
+ */
+export const waitingMax = ({ isHolder }: Pick<Work, "isHolder">) => (isHolder ? 64 : 32);
 
 const usedForAnother: Refused = {
   outcome: "refused",

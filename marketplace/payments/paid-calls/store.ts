@@ -6,6 +6,7 @@ import { outputJson } from "../../connectors/output-json.ts";
 import type { Result } from "../../connectors/result.ts";
 import type { AccountId, AgentId, RunId } from "../../ids.ts";
 import { closeRun } from "../../runs/record.ts";
+import { WaitingPosts } from "../../waiting-posts.ts";
 import { endDebt } from "../debts.ts";
 import type { PaidCallId } from "../payment-payload.ts";
 import { beginCalls, concludeCalls, type EndedCall, type KeptResult, keepResults } from "./batched-writes.ts";
@@ -19,7 +20,6 @@ import {
   type UnsettledCalls,
 } from "./paid-call.ts";
 import { type Actor, inStates, isLaterPost, legalFor, requireLegal } from "./states.ts";
-import { WaitingPosts } from "./waiting-posts.ts";
 
 /**
  * The record of paid calls, one row a payment; states.ts says what may become of one. Where a row lacks output or
@@ -32,7 +32,10 @@ export class PaidCalls {
   /** The payments this copy of the service was lately asked for, oldest first. */
   readonly #seen = new Set<string>();
   readonly leaving = new LeavingResults();
-  readonly waitingPosts = new WaitingPosts((id) => this.find(id));
+  readonly waitingPosts = new WaitingPosts(
+    ({ network, key }: PaidCallId) => `${network} ${key}`,
+    (id) => this.find(id),
+  );
   /**
    * Begins a payment's call; undefined when the payment was used before, by any caller, on any copy of the service. A call
    * that runs before it is settled is there for all to see at once, and durable with its result: a database that
