@@ -422,6 +422,8 @@ CREATE INDEX payments_by_signed_nonce ON public.payments USING hash ("right"(pay
 
 CREATE INDEX payments_nonce ON public.payments USING btree (network, fee_payer, nonce) WHERE (nonce IS NOT NULL);
 
+CREATE INDEX payments_signed ON public.payments USING gin (signed_transactions) WHERE ((signed_transactions <> '{}'::text[]) AND (signed_transactions <> ARRAY[transaction_id]));
+
 CREATE INDEX payments_transaction ON public.payments USING btree (transaction_id) WHERE (transaction_id IS NOT NULL);
 
 CREATE INDEX transactions_by_network ON public.transactions USING btree (network, status, created_at DESC, id DESC);

@@ -33,6 +33,7 @@ import { listingRequestSellers } from "./0041-listing-request-sellers.ts";
 import { listingRequestsBySeller } from "./0042-listing-requests-by-seller.ts";
 import { listingWallets } from "./0043-listing-wallets.ts";
 import { pricesByNetwork } from "./0044-prices-by-network.ts";
+import { signedTransactions } from "./0045-signed-transactions.ts";
 
 /** Every step of the facilitator's schema, in order. A step that has shipped never changes. */
 export const migrations: readonly Migration[] = [
@@ -70,4 +71,5 @@ export const migrations: readonly Migration[] = [
   listingRequestsBySeller,
   listingWallets,
   pricesByNetwork,
+  signedTransactions,
 ];
