@@ -318,6 +318,25 @@ create table searched_settlements (
   constraint searched_settlements_pkey PRIMARY KEY (network, fee_payer)
 ) with (fillfactor=50);
 
+create table self_payment_moves (
+  id uuid default gen_random_uuid() not null,
+  env text not null,
+  payer text not null,
+  status text not null,
+  sign smallint not null,
+  last_id bigint not null,
+  before_at timestamp with time zone default 'infinity'::timestamp with time zone not null,
+  before_id bigint default 0 not null,
+  constraint self_payment_moves_pkey PRIMARY KEY (id)
+);
+
+create table self_payment_moves_except (
+  move_id uuid not null,
+  transaction_id bigint not null,
+  constraint self_payment_moves_except_pkey PRIMARY KEY (move_id, transaction_id),
+  constraint self_payment_moves_except_move_id_fkey FOREIGN KEY (move_id) REFERENCES self_payment_moves(id) ON DELETE CASCADE
+);
+
 create table signer_leases (
   network text not null,
   signer text not null,
