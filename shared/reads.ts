@@ -41,6 +41,11 @@ export class Reads {
     this.#log = log;
   }
 
+  /** The primary, for reads that must have all that was committed until now: by the connections that reads may take. */
+  get primary(): Database {
+    return this.#primary;
+  }
+
   /**
    * Does work that only reads. The primary is asked when the replica fails or does not find something; not when the replica took too
    * long, since that would take the primary's time, too: 503 then.
