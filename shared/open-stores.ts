@@ -24,7 +24,7 @@ export async function openStores(
   disposer.add(() => db.end());
   const forReads = readsMax === undefined ? db : connect(url, { ...pool, poolMax: readsMax });
   if (forReads !== db) disposer.add(() => forReads.end());
-  const reads = openReads(forReads, { url: config.databaseReadUrl, log, ...pool }, disposer);
+  const reads = openReads(forReads, db, { url: config.databaseReadUrl, log, ...pool }, disposer);
   const valkey = config.valkey && (await countIn(config.valkey, { name, log }, disposer));
   return { tracing, db, reads, valkey };
 }
