@@ -27,6 +27,7 @@ export function readConfig(variables: Variables): Config {
     ...hedera.flatMap((h) => h.feePayers),
   ].some((key) => "kms" in key);
   const onMainnet = [...evm, ...hedera].some(({ network }) => environmentOf(network) === "mainnet");
+  const databasePoolMax = env.integer("FACILITATOR_DATABASE_POOL", 20, { min: 2, max: 200 });
   const config: Config = {
     host: env.text("FACILITATOR_HOST", "127.0.0.1"),
     port: env.integer("FACILITATOR_PORT", 4022, { max: 65_535 }),
@@ -35,7 +36,8 @@ export function readConfig(variables: Variables): Config {
     migrates: env.choice("FACILITATOR_MIGRATE", ["on", "off"], "off") === "on",
     databaseStatements: env.choice("FACILITATOR_DATABASE_STATEMENTS", ["named", "unnamed"], "named"),
     durability: readDurability(env),
-    databasePoolMax: env.integer("FACILITATOR_DATABASE_POOL", 20, { min: 2, max: 200 }),
+    databasePoolMax,
+    databaseReadsMax: Math.max(1, Math.floor(databasePoolMax / 4)),
     logLevel: env.choice("LOG_LEVEL", ["debug", "info", "warn", "error", "silent"], "info"),
     trustProxy: env.integer("TRUST_PROXY_HOPS", 0, { max: 10 }),
     http: readHttpLimits(env),
@@ -79,6 +81,8 @@ export interface Config {
   /** What the operator says becomes of commits when the database's machine is lost. */
   readonly durability: DeclaredDurability;
   readonly databasePoolMax: number;
+  /** Of these, for the public record, listings and pages. */
+  readonly databaseReadsMax: number;
   readonly logLevel: string;
   /** Reverse proxies in front that may name the client's address. */
   readonly trustProxy: number;

@@ -8,6 +8,7 @@ import { type Reads, readsShape } from "../shared/reads.ts";
 import type { ValkeyCounts } from "../shared/valkey-counts.ts";
 import { within } from "../shared/within.ts";
 import type { Config } from "./config.ts";
+import { ReadCache } from "./schemes/read-cache.ts";
 import type { SchemeRegistry } from "./schemes/registry.ts";
 import type { LostSettlements } from "./settlements/lost-settlements.ts";
 import { environmentOfAll } from "./settlements/scope.ts";
@@ -62,8 +63,8 @@ export const healthShape = z
 
 /** GET /health: 200 when every fee payer can pay and the database answers, 503 otherwise. Balances are as last read. */
 export async function health(needs: HealthNeeds): Promise<Health> {
-  const { schemes, db, config, durability, valkey, reads, lostSettlements } = needs;
-  const database = await answers(db);
+  const { schemes, config, durability, valkey, reads, lostSettlements } = needs;
+  const database = await needs.isDatabaseThere();
   const chains = schemes.all.flatMap((scheme) =>
     scheme.balances().map((payer) => ({
       network: scheme.network,
@@ -100,7 +101,8 @@ export async function health(needs: HealthNeeds): Promise<Health> {
 
 export interface HealthNeeds {
   readonly schemes: SchemeRegistry;
-  readonly db: Database;
+  /** As of the last second. */
+  readonly isDatabaseThere: () => Promise<boolean>;
   readonly config: Pick<Config, "environmentOf">;
   readonly durability: DurabilityWatch;
   readonly valkey: ValkeyCounts | undefined;
@@ -112,13 +114,13 @@ export interface HealthNeeds {
  * GET /readyz: whether to send work here: the database answers, at least one network has a fee payer that can pay, and this
  * copy is not about to stop. A network in trouble lowers /health and leaves the others to be served.
  */
-export async function readiness({ schemes, db }: ReadinessNeeds, leaving: boolean): Promise<Readiness> {
-  const database = await answers(db);
+export async function readiness({ schemes, isDatabaseThere }: ReadinessNeeds, leaving: boolean): Promise<Readiness> {
+  const database = await isDatabaseThere();
   const networks = Object.fromEntries(schemes.all.map((scheme) => [scheme.network, schemes.isSettling(scheme)]));
   return { ready: database && !leaving && Object.values(networks).includes(true), database, networks, leaving };
 }
 
-type ReadinessNeeds = Pick<HealthNeeds, "schemes" | "db">;
+type ReadinessNeeds = Pick<HealthNeeds, "schemes" | "isDatabaseThere">;
 
 interface Readiness {
   readonly ready: boolean;
@@ -132,6 +134,14 @@ interface Health {
   readonly healthy: boolean;
   readonly body: object;
 }
+
+/** Whether the database answers within two seconds, as asked within the last second: whoever likes may ask how this service is. */
+export function databaseProbe(db: Database): () => Promise<boolean> {
+  const reads = new ReadCache(1);
+  return () => reads.read("database", probeKeptMs, () => answers(db));
+}
+
+const probeKeptMs = 1_000;
 
 function answers(db: Database): Promise<boolean> {
   return within(2_000, db.query("select 1")).then(

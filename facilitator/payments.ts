@@ -59,7 +59,7 @@ type AuthorizedPayment = z.infer<typeof authorizationShape>;
 
 /**
  * GET /payments/{transaction}: what became of one payment, by EVM hash or Hedera transaction id (`0.0.5@1.000000002`
- * or `0.0.5-1-000000002`). Throws ApiError 404 for what is not a payment that was claimed here.
+ * or `0.0.5-1-000000002`), be it of a transaction that another one has replaced. Throws ApiError 404 for what is not a payment that was claimed here.
  */
 export async function payment(
   { db, config }: { readonly db: Database; readonly config: Explorers },
@@ -68,23 +68,38 @@ export async function payment(
 ): Promise<PaymentState> {
   const transaction = normalise(given);
   const row = await findByTransaction(db, transaction, network);
-  return { ...stateOf(config, row), ...forTerms(row, terms), transaction };
+  return { ...stateOf(config, row), ...forTerms(row, terms), transaction: row.transaction_id ?? transaction };
 }
 
 /** Throws ApiError 404. */
 async function findByTransaction(db: Database, transaction: string, network: string | undefined): Promise<PaymentRow> {
+  const asked = [transaction, network === undefined ? null : toCaip2(network)];
   // A claimed payment has no transaction yet; on Hedera its key is the id the payer gave it.
   const { rows } = await db.query<PaymentRow>({
     name: "payment-by-transaction",
     text: `
       select ${columns} from payments
-       where (transaction_id = $1 or (network = any($2) and payment_key = $1)) and network = coalesce($3, network)
+       where (transaction_id = $1 or (network = any($3) and payment_key = $1)) and network = coalesce($2, network)
        order by created_at desc, id desc limit 1`,
-    values: [transaction, hederaNetworks, network === undefined ? null : toCaip2(network)],
+    values: [...asked, hederaNetworks],
   });
-  const row = rows[0];
+  const row = rows[0] ?? (isHex(transaction, 32) ? await findBySigned(db, asked) : undefined);
   if (!row) throw new ApiError("not_found", `No payment is known with transaction ${transaction}.`);
   return row;
+}
+
+/** By another transaction that was signed for it, and told to its callers: with a raised fee, or before another account's settled it. */
+async function findBySigned(db: Database, asked: readonly (string | null)[]): Promise<PaymentRow | undefined> {
+  const { rows } = await db.query<PaymentRow>({
+    name: "payment-by-signed-transaction",
+    text: `
+      select ${columns} from payments
+       where signed_transactions @> array[$1::text] and signed_transactions <> '{}' and signed_transactions <> array[transaction_id]
+         and network = coalesce($2, network)
+       order by created_at desc, id desc limit 1`,
+    values: [...asked],
+  });
+  return rows[0];
 }
 
 /** What an EVM payment's hash looks like, its nonce does too. Throws ApiError 404. */

@@ -30,7 +30,7 @@ const bothSchemes: readonly Row[] = [
   ["invalid_network", "The network is not served here", "Take a network from GET /supported."],
   ["invalid_payload", "The payload cannot be read", library],
   ["invalid_payment_requirements", "The requirements contradict themselves or name no valid payee", server],
-  ["invalid_transaction_state", "Another payment has its id or nonce", again],
+  ["invalid_transaction_state", "Its transaction reverted, or another payment has its id or nonce", again],
   ["invalid_x402_version", "The protocol version is not 1 or 2, or two different ones are named", "Use one version."],
   ["pay_to_not_allowed", "The payer is the payee", "Pay from another account than the one that is paid."],
   [
@@ -94,7 +94,7 @@ const evm: readonly Row[] = [
     "extra.version is not the token's EIP-712 version",
     "Set extra.version as the token has it.",
   ],
-  ["invalid_exact_evm_transaction_failed", "The transaction was not taken, or reverted", again],
+  ["invalid_exact_evm_transaction_failed", "The transaction was not taken, or displaced by another", again],
   [
     "invalid_exact_evm_transaction_simulation_failed",
     "The transfer would fail on the chain",
@@ -173,6 +173,19 @@ const byCode = new Map(reasonChapters.flatMap(({ reasons }) => reasons).map((rea
 export function reasonMeaning(code: string): ReasonMeaning | undefined {
   return byCode.get(code);
 }
+
+/** Of a payment that was sent: by then a chain of this family has one word for it. */
+export function failureMeaning(code: string, family: "evm" | "hedera"): ReasonMeaning | undefined {
+  const meaning = reasonMeaning(code);
+  if (!meaning || code !== idUsed) return meaning;
+  return {
+    ...meaning,
+    means: family === "evm" ? "Its transaction was mined and reverted" : "Another payment has its id",
+  };
+}
+
+/** Beside this, on EVM chains, that a transaction reverted: the reference implementation has one code for both. */
+export const idUsed = "invalid_transaction_state";
 
 function meaningOf([code, means, remedy]: Row): ReasonMeaning {
   return { code, means, remedy };

@@ -318,6 +318,25 @@ create table searched_settlements (
   constraint searched_settlements_pkey PRIMARY KEY (network, fee_payer)
 ) with (fillfactor=50);
 
+create table self_payment_moves (
+  id uuid default gen_random_uuid() not null,
+  env text not null,
+  payer text not null,
+  status text not null,
+  sign smallint not null,
+  last_id bigint not null,
+  before_at timestamp with time zone default 'infinity'::timestamp with time zone not null,
+  before_id bigint default 0 not null,
+  constraint self_payment_moves_pkey PRIMARY KEY (id)
+);
+
+create table self_payment_moves_except (
+  move_id uuid not null,
+  transaction_id bigint not null,
+  constraint self_payment_moves_except_pkey PRIMARY KEY (move_id, transaction_id),
+  constraint self_payment_moves_except_move_id_fkey FOREIGN KEY (move_id) REFERENCES self_payment_moves(id) ON DELETE CASCADE
+);
+
 create table signer_leases (
   network text not null,
   signer text not null,
@@ -421,6 +440,8 @@ CREATE INDEX payment_holds_by_payer ON public.payment_holds USING btree (network
 CREATE INDEX payments_by_signed_nonce ON public.payments USING hash ("right"(payment_key, 66)) WHERE (network ~~ 'eip155:%'::text);
 
 CREATE INDEX payments_nonce ON public.payments USING btree (network, fee_payer, nonce) WHERE (nonce IS NOT NULL);
+
+CREATE INDEX payments_signed ON public.payments USING gin (signed_transactions) WHERE ((signed_transactions <> '{}'::text[]) AND (signed_transactions <> ARRAY[transaction_id]));
 
 CREATE INDEX payments_transaction ON public.payments USING btree (transaction_id) WHERE (transaction_id IS NOT NULL);
 

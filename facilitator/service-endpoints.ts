@@ -4,16 +4,19 @@ import { jsonAnswer, notModified } from "../shared/endpoint.ts";
 import { isLeaving, noStore } from "../shared/http.ts";
 import type { JobRecord } from "../shared/job-record.ts";
 import { KeptText } from "../shared/kept-text.ts";
+import type { Database } from "../shared/postgres.ts";
 import { securityTxtEndpoint } from "../shared/security-contact.ts";
 import type { Config } from "./config.ts";
-import { type HealthNeeds, health, healthShape, livezShape, readiness, readyzShape } from "./health.ts";
+import { databaseProbe, type HealthNeeds, health, healthShape, livezShape, readiness, readyzShape } from "./health.ts";
 import type { Endpoint } from "./http/endpoint.ts";
 import { refusals } from "./http/error-shape.ts";
 import { facilitatorDocument } from "./http/openapi.ts";
 import { type Metrics, metricsText } from "./metrics.ts";
+import { ReadCache } from "./schemes/read-cache.ts";
 import { supported, supportedShape } from "./supported.ts";
 
-interface Needs extends HealthNeeds {
+interface Needs extends Omit<HealthNeeds, "isDatabaseThere"> {
+  readonly db: Database;
   readonly metrics: Metrics;
   readonly jobRecord: JobRecord;
   readonly config: HealthNeeds["config"] & Pick<Config, "securityContact">;
@@ -21,11 +24,12 @@ interface Needs extends HealthNeeds {
 
 /** Endpoints for what the daemon supports, its health and its OpenAPI document. `all` are the document's endpoints, these among them. */
 export function serviceEndpoints(context: Needs, all: () => readonly Endpoint[]): Endpoint[] {
+  const probed = { ...context, isDatabaseThere: databaseProbe(context.db) };
   return [
     supportedEndpoint(context),
-    healthEndpoint(context),
+    healthEndpoint(probed),
     livenessEndpoint(),
-    readinessEndpoint(context),
+    readinessEndpoint(probed),
     metricsEndpoint(context),
     openApiEndpoint(all),
     securityTxtEndpoint(
@@ -58,7 +62,7 @@ function supportedEndpoint(context: Needs): Endpoint {
   };
 }
 
-function healthEndpoint(context: Needs): Endpoint {
+function healthEndpoint(context: HealthNeeds): Endpoint {
   const chain = {
     network: "hedera:testnet",
     feePayer: "0.0.1001",
@@ -131,7 +135,7 @@ function livenessEndpoint(): Endpoint {
   };
 }
 
-function readinessEndpoint(context: Needs): Endpoint {
+function readinessEndpoint(context: HealthNeeds): Endpoint {
   return {
     method: "get",
     path: "/readyz",
@@ -163,6 +167,7 @@ function readinessEndpoint(context: Needs): Endpoint {
 }
 
 function metricsEndpoint(context: Needs): Endpoint {
+  const reads = new ReadCache(1);
   return {
     method: "get",
     path: "/metrics",
@@ -179,7 +184,7 @@ function metricsEndpoint(context: Needs): Endpoint {
       },
     },
     handler: async (_request, response) => {
-      response.type("text/plain; version=0.0.4").send(await metricsText(context));
+      response.type("text/plain; version=0.0.4").send(await reads.read("metrics", 0, () => metricsText(context)));
     },
   };
 }

@@ -126,12 +126,12 @@ function pageOf({ rows, edge, notice }: Found, { env, limit, config }: Page): Tr
  * and a caller who goes on from there would miss them.
  */
 export function readList<T>(
-  { db, reads }: { readonly db: Database; readonly reads: Reads },
+  { reads }: { readonly reads: Reads },
   { payer, pay_to: payTo, resource, since, status }: Asked,
   work: (db: Database) => Promise<T>,
 ): Promise<T> {
   const isOwn = [payer, payTo, resource, since].some((filter) => filter !== undefined);
-  return isOwn || isUnfinished(status) ? work(db) : reads.run(work);
+  return isOwn || isUnfinished(status) ? work(reads.primary) : reads.run(work);
 }
 
 type Asked = Read<typeof transactionsQuery>;

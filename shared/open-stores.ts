@@ -18,13 +18,19 @@ export async function openStores(
   const tracing = await Tracing.start(name, config.tracesTo);
   disposer.add(() => tracing?.stop());
   await prepareSchema(name, { url, migrations, migrates: config.migrates });
-  const pool = { poolMax: config.databasePoolMax, statements: config.databaseStatements, applicationName: name };
-  const db = connect(url, pool);
+  const { databasePoolMax: poolMax, databaseReadsMax: readsMax } = config;
+  const pool = { poolMax, statements: config.databaseStatements, applicationName: name };
+  const db = connect(url, { ...pool, poolMax: Math.max(poolMin, poolMax - (readsMax ?? 0)) });
   disposer.add(() => db.end());
-  const reads = openReads(db, { url: config.databaseReadUrl, log, ...pool }, disposer);
+  const forReads = readsMax === undefined ? db : connect(url, { ...pool, poolMax: readsMax });
+  if (forReads !== db) disposer.add(() => forReads.end());
+  const reads = openReads(forReads, db, { url: config.databaseReadUrl, log, ...pool }, disposer);
   const valkey = config.valkey && (await countIn(config.valkey, { name, log }, disposer));
   return { tracing, db, reads, valkey };
 }
+
+/** A transaction and a statement beside it. */
+const poolMin = 2;
 
 /** Its client is loaded only where one is named: most starts need none. */
 async function countIn(...given: Parameters<typeof import("./valkey-counts.ts").startValkeyCounts>) {
@@ -44,6 +50,8 @@ interface StoresConfig {
   readonly databaseReadUrl: Secret | undefined;
   readonly databaseStatements: NonNullable<PoolOptions["statements"]>;
   readonly databasePoolMax: number;
+  /** So many of these connections are for what is only read, and no others: slow reads take none from the rest. Undefined: any. */
+  readonly databaseReadsMax?: number;
   readonly valkey: ValkeyConfig | undefined;
   readonly tracesTo: string | undefined;
 }

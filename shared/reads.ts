@@ -24,6 +24,8 @@ const aloneMaxMs = 5 * 60_000;
  */
 export class Reads {
   readonly #primary: Database;
+  /** The primary by other connections, which reads that are slow do not take. */
+  readonly #watched: Database;
   readonly #replica: Database | undefined;
   readonly #checked: Database | undefined;
   readonly #log: Log;
@@ -34,11 +36,17 @@ export class Reads {
   #isAlone = false;
   #wasFresh: boolean | undefined;
 
-  constructor(primary: Database, replica: Database | undefined, log: Log) {
+  constructor(primary: Database, replica: Database | undefined, log: Log, watched = primary) {
     this.#primary = primary;
+    this.#watched = watched;
     this.#replica = replica;
     this.#checked = replica && checkedReplica(replica, statementMaxMs, (state) => this.#check(state));
     this.#log = log;
+  }
+
+  /** The primary, for reads that must have all that was committed until now: by the connections that reads may take. */
+  get primary(): Database {
+    return this.#primary;
   }
 
   /**
@@ -66,7 +74,7 @@ export class Reads {
   async look(): Promise<void> {
     if (!this.#replica) return;
     const at = Date.now();
-    const [primary, replica] = await Promise.allSettled([stateInTime(this.#primary), stateInTime(this.#replica)]);
+    const [primary, replica] = await Promise.allSettled([stateInTime(this.#watched), stateInTime(this.#replica)]);
     try {
       if (replica.status === "rejected") throw replica.reason;
       if (primary.status === "fulfilled") this.#compare(at, primary.value, replica.value);
@@ -170,16 +178,17 @@ export function readReplicaUrl(env: EnvReader, name: string): Secret | undefined
   return new Secret(url);
 }
 
-/** With a pool of its own for the replica, where there is one. */
+/** With a pool of its own for the replica, where there is one. `watched`: the primary's other pool. */
 export function openReads(
   primary: Database,
+  watched: Database,
   { url, log, ...pool }: PoolOptions & { readonly url: Secret | undefined; readonly log: Log },
   disposer: Disposer,
 ): Reads {
   if (url === undefined) return new Reads(primary, undefined, log);
   const replica = connect(url.reveal(), { ...pool, givesUpAfterMs: behindMaxMs });
   disposer.add(() => replica.end());
-  return new Reads(primary, replica, log);
+  return new Reads(primary, replica, log, watched);
 }
 
 /** How reads stand, as `/health` shows it. */

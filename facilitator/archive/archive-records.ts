@@ -36,7 +36,7 @@ export interface ArchiverNeeds {
 /** Whether all totals are counted: they are added up from records, so records leave only after that. */
 async function isAllCounted({ db, afterDays }: ArchiverNeeds): Promise<boolean> {
   const { rows } = await db.query(
-    `select exists (select from unlinked_records)
+    `select exists (select from unlinked_records) or exists (select from self_payment_moves)
          or exists (select from uncounted_settlements where day <= (now() at time zone 'utc')::date - $1::int) as waits`,
     [afterDays],
   );

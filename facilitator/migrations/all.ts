@@ -33,6 +33,8 @@ import { listingRequestSellers } from "./0041-listing-request-sellers.ts";
 import { listingRequestsBySeller } from "./0042-listing-requests-by-seller.ts";
 import { listingWallets } from "./0043-listing-wallets.ts";
 import { pricesByNetwork } from "./0044-prices-by-network.ts";
+import { signedTransactions } from "./0045-signed-transactions.ts";
+import { selfPaymentMoves } from "./0046-self-payment-moves.ts";
 
 /** Every step of the facilitator's schema, in order. A step that has shipped never changes. */
 export const migrations: readonly Migration[] = [
@@ -70,4 +72,6 @@ export const migrations: readonly Migration[] = [
   listingRequestsBySeller,
   listingWallets,
   pricesByNetwork,
+  signedTransactions,
+  selfPaymentMoves,
 ];

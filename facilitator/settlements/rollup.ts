@@ -1,10 +1,14 @@
 import type { Environment } from "../../shared/networks.ts";
-import { type Database, inTransaction } from "../../shared/postgres.ts";
+import { type Database, inTransaction, type Queryable } from "../../shared/postgres.ts";
 import { takeRollUp } from "../rollup-lock.ts";
 import { linkOldRecords, linkRecords } from "./link-records.ts";
 import { recordedNetworks } from "./scope.ts";
+import { exceptFromMoves, moveSome } from "./self-payment-moves.ts";
+import type { KnownNetworks } from "./self-payments.ts";
 
 const batchMax = 20_000;
+/** Of what new and former self-payers paid, most is moved with the records that made them so. */
+const movesAtOnce = 3;
 
 /**
  * Adds recorded settlements to the daily totals in the background, so that recording one never waits for a row that all
@@ -17,6 +21,7 @@ export async function rollUpAll(db: Database, environmentOf: EnvironmentOf, stop
   const { recorded, unlinked } = rows[0];
   while (recorded && !stopping.aborted && (await rollUp(db, environmentOf)) === batchMax);
   while (unlinked && !stopping.aborted && (await linkOld(db, environmentOf)));
+  while (!stopping.aborted && (await moveOn(db, environmentOf)));
 }
 
 type EnvironmentOf = (network: string) => Environment;
@@ -25,18 +30,38 @@ type EnvironmentOf = (network: string) => Environment;
 export async function rollUp(db: Database, environmentOf: EnvironmentOf): Promise<number> {
   return inTransaction(db, async (tx) => {
     if (!(await takeRollUp(tx))) return 0;
-    const { rows: waiting } = await tx.query("select exists (select from uncounted_settlements) as any");
-    if (!waiting[0].any) return 0;
-    const networks = await recordedNetworks(tx);
-    const known = { networks, environments: networks.map(environmentOf) };
+    const { rows: waiting } = await tx.query(
+      "select exists (select from uncounted_settlements) as any, exists (select from self_payment_moves) as moving",
+    );
+    const { any, moving } = waiting[0];
+    if (!any) return 0;
+    const known = await knownNetworks(tx, environmentOf);
     const { rows } = await tx.query({
       name: "roll-up-settlements",
       text: rollUpStatement,
       values: [known.networks, known.environments, batchMax],
     });
-    await linkRecords(tx, rows[0].transactions ?? [], known);
+    const transactions = rows[0].transactions ?? [];
+    if (moving) await exceptFromMoves(tx, transactions, known);
+    await linkRecords(tx, transactions, known);
+    for (let moves = 0; moves < movesAtOnce && (await moveSome(tx, known)); moves += 1);
     return Number(rows[0].taken);
   });
+}
+
+async function knownNetworks(tx: Queryable, environmentOf: EnvironmentOf): Promise<KnownNetworks> {
+  const networks = await recordedNetworks(tx);
+  return { networks, environments: networks.map(environmentOf) };
+}
+
+/** False when nothing is left to move, also while another daemon does it. */
+async function moveOn(db: Database, environmentOf: EnvironmentOf): Promise<boolean> {
+  const { rows } = await db.query("select exists (select from self_payment_moves) as moving");
+  if (!rows[0].moving) return false;
+  return inTransaction(
+    db,
+    async (tx) => (await takeRollUp(tx)) && moveSome(tx, await knownNetworks(tx, environmentOf)),
+  );
 }
 
 async function linkOld(db: Database, environmentOf: EnvironmentOf): Promise<boolean> {

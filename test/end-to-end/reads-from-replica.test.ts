@@ -166,6 +166,23 @@ test("of several servers behind the replica's address one that is too far behind
   await Promise.all([primary.end(), replica.end()]);
 });
 
+test("how far the replica is behind is known while slow reads have all the connections to the primary that reads may take", async ({
+  pair,
+}) => {
+  const options = { poolMax: 1, applicationName: "reads" };
+  const urls = [pair.primary.urlOf("marketplace"), pair.primary.urlOf("marketplace"), pair.standbyUrlOf("marketplace")];
+  const [primary, watched, replica] = urls.map((url) => connect(url, options)) as [Database, Database, Database];
+  const reads = new Reads(primary, replica, createLog("reads", "silent"), watched);
+  const held = await primary.connect();
+  const look = async () => {
+    await reads.look();
+    return reads.now;
+  };
+  await expect.poll(look).toEqual({ from: "replica", behind: expect.any(Number) });
+  held.release();
+  await Promise.all([primary, watched, replica].map((db) => db.end()));
+});
+
 test("what the replica takes too long to read is answered 503 and asked of no other server", async ({
   market: { context },
 }) => {

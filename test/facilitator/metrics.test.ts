@@ -155,3 +155,21 @@ test("after a burst, what is under way is found by its ids and not by reading ev
     client.release();
   }
 });
+
+test("however many ask how it is, and for figures, the database is asked a few times", async ({ facilitator }) => {
+  const { db } = facilitator.context;
+  const asked: string[] = [];
+  const query = vi.spyOn(db, "query").mockImplementation(((statement: unknown, ...rest: unknown[]) => {
+    asked.push(typeof statement === "string" ? statement : (statement as { text: string }).text);
+    return Reflect.apply(Object.getPrototypeOf(db).query, db, [statement, ...rest]);
+  }) as typeof db.query);
+  try {
+    const paths = ["/health", "/readyz", "/metrics"].flatMap((path) => Array<string>(30).fill(path));
+    const statuses = await Promise.all(paths.map(async (path) => (await fetch(`${facilitator.url}${path}`)).status));
+    expect(new Set(statuses)).toEqual(new Set([200]));
+    expect(asked.filter((text) => text === "select 1").length).toBeLessThanOrEqual(2);
+    expect(asked.filter((text) => text.includes("from uncounted_settlements")).length).toBeLessThan(15);
+  } finally {
+    query.mockRestore();
+  }
+});

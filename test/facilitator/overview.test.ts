@@ -135,6 +135,46 @@ test("records of before are linked once, in the background, and judged as new on
   expect((await db.query("select from unlinked_records")).rowCount).toBe(0);
 });
 
+const figureTables =
+  "transactions, uncounted_settlements, daily_settlements, daily_settle_spans, daily_settle_times, payer_days, payers_by_last_day, paid_pairs, accounts, daily_figures";
+
+test("what a self-payer of very many payments paid is moved some at a time, and each payment once, whatever is counted meanwhile", async ({
+  db,
+}) => {
+  await db.query(`truncate ${figureTables}`);
+  const one = { network: "eip155:8453", status: "settled", kind: "settle", amount: 5n, totalMs: 2_000 } as const;
+  const payment = (payer: string, payTo: string): TestRecord => ({ ...one, payer, payTo, createdAt: daysAgo(1) });
+  const many = (count: number) => Array.from({ length: count }, () => payment("0xa", "0xb"));
+  const withoutSelf = async () => {
+    const asked = { env: "mainnet", network: undefined, days: 14, withoutSelf: true } as const;
+    const { settled, volume, payers } = (await overview(context(db), asked)).total;
+    return { settled, volume, payers };
+  };
+  const movesLeft = async () => (await db.query("select count(*)::int as left from self_payment_moves")).rows[0].left;
+  // Paid back at once, while most of its payments wait to be counted.
+  await insertRecords(db, [payment("0xb", "0xa"), ...many(30_000)]);
+  await rollUp(db, environmentOf);
+  expect(await movesLeft()).toBe(1);
+  expect((await withoutSelf()).settled).toBeGreaterThan(10_000);
+  await insertRecords(db, many(100));
+  await rollUp(db, environmentOf);
+  expect(await movesLeft()).toBe(1);
+  await rollUpAll(db, environmentOf, running);
+  expect(await movesLeft()).toBe(0);
+  expect(await withoutSelf()).toEqual({ settled: 0, volume: 0n, payers: 0 });
+
+  // It pays another account, and what it paid before counts again; that a second time while it is on its way changes nothing.
+  await insertRecords(db, [payment("0xa", "0xc"), ...many(50)]);
+  await rollUp(db, environmentOf);
+  expect(await movesLeft()).toBe(1);
+  await insertRecords(db, many(7));
+  await rollUpAll(db, environmentOf, running);
+  expect(await withoutSelf()).toEqual({ settled: 30_158, volume: 150_790n, payers: 1 });
+  const { rows } = await db.query("select sum(settlements) as self from daily_settlements where network like 'self %'");
+  expect(rows[0].self).toBe(1n);
+  expect((await db.query("select from self_payment_moves_except")).rowCount).toBe(0);
+});
+
 test("figures that are kept under other names are no network's", async ({ db }) => {
   for (const network of ["self eip155:8453", "without self hedera:testnet", "30 days testnet"]) {
     const { networks, total } = await overview(context(db), { env: undefined, network, days: 30, withoutSelf: true });

@@ -385,13 +385,13 @@ test("a failed payment's page says that no money moved only where none did, and 
   facilitator,
 }) => {
   const { network, asset } = setting.terms;
-  const pageOf = async (reason: string, expires: string, retryable = false) => {
-    const id = `0x${Buffer.from(`${reason} ${expires}`).toString("hex").padStart(64, "0").slice(-64)}`;
+  const pageOf = async (reason: string, expires: string, { retryable = false, on = network, as = "" } = {}) => {
+    const id = as || `0x${Buffer.from(`${reason} ${expires}`).toString("hex").padStart(64, "0").slice(-64)}`;
     await facilitator.context.db.query(
       `insert into payments (network, payment_key, state, claim_token, scheme, payer, pay_to, asset, amount_atomic, transaction_id,
                              error_reason, retryable, expires_at, lease_until, finished_at)
        values ($1, $2, 'failed', gen_random_uuid(), 'exact', '0x1', '0x2', $3, 5, $2, $4, $5, now() + $6::interval, now(), now())`,
-      [network, id, asset, reason, retryable, expires],
+      [on, id, asset, reason, retryable, expires],
     );
     return (await (await get(facilitator, `/tx/${id}`, html)).text()).replaceAll(/<[^>]+>/g, "");
   };
@@ -402,10 +402,19 @@ test("a failed payment's page says that no money moved only where none did, and 
   const usedElsewhere = await pageOf("invalid_exact_evm_nonce_already_used", "1 hour");
   expect(usedElsewhere).toContain("This payment moved nothing");
   expect(usedElsewhere).not.toContain("No money moved.");
-  expect(await pageOf("unexpected_settle_error", "1 hour", true)).toContain("post it again");
-  const over = await pageOf("unexpected_settle_error", "-1 hour", true);
+  expect(await pageOf("unexpected_settle_error", "1 hour", { retryable: true })).toContain("post it again");
+  const over = await pageOf("unexpected_settle_error", "-1 hour", { retryable: true });
   expect(over).toContain("Its time is over: have the client make a new payment.");
   expect(over).not.toMatch(/post (it|the same payment) again/i);
+  const reverted = await pageOf("invalid_transaction_state", "1 hour", { retryable: true });
+  expect(reverted).toContain("Failed: Its transaction was mined and reverted");
+  expect(reverted).toContain("No money moved.");
+  expect(reverted).not.toContain("Another payment");
+  const hedera = { on: "hedera:testnet", as: "0.0.77@1740672089.000000005" };
+  const idUsed = await pageOf("invalid_transaction_state", "1 hour", hedera);
+  expect(idUsed).toContain("Failed: Another payment has its id");
+  expect(idUsed).toContain("This payment moved nothing; what used its id before may have.");
+  expect(idUsed).not.toContain("No money moved.");
 });
 
 test("the docs show lines for a network that is served here, and none for another", async ({ facilitator }) => {

@@ -16,6 +16,8 @@ import type { Receipt } from "./transfers.ts";
 export class EvmChain {
   readonly #rpc: JsonRpc;
   readonly #gasLimit: bigint;
+  /** So many blocks the node searches at once, as far as is known. */
+  #searched: { readonly blocks: bigint; readonly untilMs: number } = { blocks: searchedBlocks, untilMs: 0 };
 
   constructor(rpc: JsonRpc, gasLimit: bigint) {
     this.#rpc = rpc;
@@ -69,7 +71,8 @@ export class EvmChain {
 
   /**
    * The transaction that used or cancelled an authorization, by the token's own event: lately or, with a date, since
-   * then. Undefined also while the node has not caught up with it.
+   * then. Undefined also while the node has not caught up with it. Throws RpcUnreachableError where the node searches too few
+   * blocks at once to look that far back.
    */
   async spendingOf(
     asset: string,
@@ -79,18 +82,40 @@ export class EvmChain {
     searchesMax = searchesUsualMax,
   ): Promise<Receipt | undefined> {
     const topics = [[authorizationUsedTopic, authorizationCanceledTopic], `0x${addressWord(from)}`, nonce];
+    const [blocksMax, questionsMax] = since
+      ? [searchedBlocks * BigInt(searchesMax), searchesMax]
+      : [searchedBlocks, recentSearchesMax];
     let { number: last } = await this.latestBlock();
-    for (let search = 0; search < searchesMax; search += 1) {
-      const first = last > searchedBlocks ? last - searchedBlocks : 0n;
-      const filter = { address: asset, topics, fromBlock: quantity(first), toBlock: quantity(last) };
-      const logs = (await this.#rpc.call("eth_getLogs", [filter])) as ReadonlyArray<{ transactionHash: string }>;
+    let looked = 0n;
+    for (let question = 0; question < questionsMax; question += 1) {
+      const { logs, first } = await this.#logsUpTo(last, { address: asset, topics });
       if (logs[0]) return this.receipt(logs[0].transactionHash);
-      if (!since || first === 0n) return undefined;
-      const { timestampSeconds } = await this.#block(quantity(first));
-      if (Number(timestampSeconds) * 1_000 < since.getTime() - clocksDifferMs) return undefined;
+      looked += last - first;
+      if (first === 0n || looked >= blocksMax) return undefined;
+      if (since) {
+        const { timestampSeconds } = await this.#block(quantity(first));
+        if (Number(timestampSeconds) * 1_000 < since.getTime() - clocksDifferMs) return undefined;
+      }
       last = first - 1n;
     }
-    return undefined;
+    throw new RpcUnreachableError("the node searches too few blocks at once for events of before");
+  }
+
+  /** Events up to a block, and from which block on: a node that refuses so many blocks is asked for fewer, for a while. */
+  async #logsUpTo(last: bigint, filter: object): Promise<{ logs: readonly EventLog[]; first: bigint }> {
+    for (;;) {
+      const blocks = Date.now() < this.#searched.untilMs ? this.#searched.blocks : searchedBlocks;
+      const first = last > blocks ? last - blocks : 0n;
+      const range = { fromBlock: quantity(first), toBlock: quantity(last) };
+      try {
+        const logs = await this.#rpc.call("eth_getLogs", [{ ...filter, ...range }]);
+        return { logs: logs as readonly EventLog[], first };
+      } catch (error) {
+        const fewer = fewerBlocks.find((count) => count < last - first);
+        if (!(error instanceof RpcError) || fewer === undefined) throw error;
+        this.#searched = { blocks: fewer, untilMs: Date.now() + fewerBlocksKeptMs };
+      }
+    }
   }
 
   async transactionCount(address: string, block: "latest" | "pending" | bigint): Promise<bigint> {
@@ -197,9 +222,13 @@ export class EvmChain {
   }
 }
 
-/** What public nodes search in one question. */
+/** What many nodes search in one question, and what others do: some no more than five. */
 const searchedBlocks = 5_000n;
+const fewerBlocks = [1_000n, 400n, 80n, 8n, 4n];
+const fewerBlocksKeptMs = 600_000;
 const searchesUsualMax = 200;
+/** For what is looked for in the newest blocks alone. */
+const recentSearchesMax = 20;
 /** A chain's clock against the database's. */
 const clocksDifferMs = 600_000;
 
@@ -209,6 +238,10 @@ export interface Block {
   readonly number: bigint;
   readonly timestampSeconds: bigint;
   readonly baseFeePerGas: bigint;
+}
+
+interface EventLog {
+  readonly transactionHash: string;
 }
 
 /** A mined transaction; addresses in lower case. */

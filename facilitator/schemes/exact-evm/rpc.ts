@@ -4,7 +4,8 @@ import { NetworkAwayError } from "../scheme.ts";
 
 /**
  * A JSON-RPC client for one node. Calls made while others are under way travel together in one batch, so that its load
- * on the node grows slower than the number of payments in flight. Nothing is cached and nothing is retried.
+ * on the node grows slower than the number of payments in flight. Nothing is cached, and nothing is retried but a batch that the node
+ * refuses as a whole, in smaller ones: nodes take from three calls to a thousand.
  */
 export class JsonRpc {
   readonly #pool: Pool;
@@ -14,6 +15,8 @@ export class JsonRpc {
   #waiting: Call[] = [];
   #posts = 0;
   #scheduled = false;
+  /** What the node refused is not tried again for a while. */
+  #smaller: { readonly batchMax: number; readonly untilMs: number } | undefined;
 
   constructor(url: string, timeoutMs: number) {
     const { origin, pathname, search, username, password } = new URL(url);
@@ -44,7 +47,7 @@ export class JsonRpc {
     setImmediate(() => {
       this.#scheduled = false;
       this.#giveUpLate();
-      const calls = this.#waiting.splice(0, batchMax);
+      const calls = this.#waiting.splice(0, this.#batchMax);
       if (calls.length === 0) return;
       this.#posts += 1;
       this.#post(calls).finally(() => {
@@ -53,6 +56,10 @@ export class JsonRpc {
       });
       this.#schedule();
     });
+  }
+
+  get #batchMax(): number {
+    return this.#smaller && Date.now() < this.#smaller.untilMs ? this.#smaller.batchMax : batchUsualMax;
   }
 
   /** Behind a node that hangs, calls would wait for minutes, and what they were for would go on long after its caller has. */
@@ -66,17 +73,29 @@ export class JsonRpc {
   async #post(calls: readonly Call[]): Promise<void> {
     try {
       const messages = calls.map(({ method, params }, id) => ({ jsonrpc: "2.0", id, method, params }));
-      const answers = await this.#request(messages.length === 1 ? messages[0] : messages);
+      const answers = await this.#request(messages.length === 1 ? (messages[0] as object) : messages);
       const byId = new Map(answers.map((answer) => [answer.id, answer]));
       calls.forEach((call, id) => {
         settle(call, byId.get(id));
       });
     } catch (error) {
+      if (error instanceof RefusedError && calls.length > 1) return this.#postSmaller(calls);
+      // It is not the batches that the node refuses, as it shows soon.
+      if (error instanceof RefusedError && this.#smaller)
+        this.#smaller = { ...this.#smaller, untilMs: Date.now() + singleKeptMs };
       for (const { reject } of calls) reject(new RpcUnreachableError(describe(error), { cause: error }));
     }
   }
 
-  async #request(body: unknown): Promise<readonly Answer[]> {
+  /** They come first again. A call that was carried out after all changes nothing when it is made again. */
+  #postSmaller(calls: readonly Call[]): void {
+    const batchMax = Math.min(this.#batchMax, Math.floor(calls.length / 2));
+    this.#smaller = { batchMax, untilMs: Date.now() + smallerKeptMs };
+    this.#waiting.unshift(...calls);
+  }
+
+  /** Throws RefusedError when the node says that it carried out nothing of it. */
+  async #request(body: object): Promise<readonly Answer[]> {
     const { statusCode, body: response } = await this.#pool.request({
       method: "POST",
       path: this.#path,
@@ -86,12 +105,17 @@ export class JsonRpc {
       bodyTimeout: this.#timeoutMs,
       signal: AbortSignal.timeout(this.#timeoutMs),
     });
-    if (statusCode !== 200) {
+    // What a node says to one call it may say with a 400.
+    if (statusCode !== 200 && (statusCode !== 400 || Array.isArray(body))) {
       await response.dump();
-      throw new Error(`the node answered HTTP ${statusCode}`);
+      const message = `the node answered HTTP ${statusCode}`;
+      throw refusesBatch.has(statusCode) ? new RefusedError(message) : new Error(message);
     }
     const answers = (await response.json()) as Answer | readonly Answer[];
-    return Array.isArray(answers) ? answers : [answers as Answer];
+    if (Array.isArray(answers)) return answers;
+    const { error } = answers as Answer;
+    if (Array.isArray(body) && error && !isBusy(error)) throw new RefusedError(error.message);
+    return [answers as Answer];
   }
 }
 
@@ -129,7 +153,14 @@ export class RpcUnreachableError extends NetworkAwayError {
   override readonly name = "RpcUnreachableError";
 }
 
-const batchMax = 40;
+/** The node takes no batch of that size, or nothing at all. */
+class RefusedError extends Error {}
+
+/** How nodes refuse a batch that is too large for them, where they do not answer with one error for all of it. */
+const refusesBatch: ReadonlySet<number> = new Set([400, 413, 500]);
+const batchUsualMax = 40;
+const smallerKeptMs = 600_000;
+const singleKeptMs = 1_000;
 const postsMax = 4;
 
 interface Call {

@@ -1,7 +1,7 @@
 /** @jsxRuntime automatic @jsxImportSource preact */
 import { Card } from "../../../shared/page/card.tsx";
 import type { PaymentStory } from "../../payments.ts";
-import { reasonMeaning } from "../../reasons.ts";
+import { meaningOf } from "./state.tsx";
 import { clockOf } from "./stops.ts";
 import { isUnfinished } from "./unfinished.ts";
 
@@ -14,7 +14,7 @@ export function Log({ story }: { story: PaymentStory }) {
     lines.push([
       new Date(story.finished_at),
       isGood ? "is-ok" : "is-bad",
-      isGood ? "Settled as agreed" : `Failed: ${reasonMeaning(story.error_reason ?? "")?.means ?? story.error_reason}`,
+      isGood ? "Settled as agreed" : `Failed: ${meaningOf(story)?.means ?? story.error_reason}`,
     ]);
   }
   return (

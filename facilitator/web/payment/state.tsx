@@ -4,7 +4,7 @@ import { Callout } from "../../../shared/page/callout.tsx";
 import { duration } from "../../../shared/page/figures.ts";
 import { momentOf } from "../../../shared/page/time.tsx";
 import type { PaymentStory } from "../../payments.ts";
-import { type ReasonMeaning, reasonMeaning, sameAgain } from "../../reasons.ts";
+import { failureMeaning, idUsed, type ReasonMeaning, sameAgain } from "../../reasons.ts";
 import { isUnfinished } from "./unfinished.ts";
 
 /** The transaction succeeded, and moved something else than was agreed. */
@@ -61,19 +61,29 @@ export function PaymentState({ story, json, now }: { story: PaymentStory; json: 
       </Callout>
     );
   }
-  const meaning = reasonMeaning(story.error_reason ?? "");
+  const meaning = meaningOf(story);
   return (
     <Callout tone="bad" title={meaning?.means ?? "It did not settle"}>
-      {movedBy(story.error_reason)}
+      {movedBy(story)}
       {remedyOf(story, meaning, isOver)} Reason: <code class="icode">{story.error_reason}</code>
       {explorer && <div class="row">{explorer}</div>}
     </Callout>
   );
 }
 
-function movedBy(reason: string | null): string {
+/** Why it failed, in the words of its chain. */
+export function meaningOf({ error_reason: reason, ...story }: PaymentStory): ReasonMeaning | undefined {
+  return failureMeaning(reason ?? "", isEvm(story) ? "evm" : "hedera");
+}
+
+function isEvm({ network }: Pick<PaymentStory, "network">): boolean {
+  return network.startsWith("eip155:");
+}
+
+function movedBy({ error_reason: reason, ...story }: PaymentStory): string {
   if (reason === otherTransfer) return "";
   if (reason === usedElsewhere) return "This payment moved nothing; what used its nonce before may have. ";
+  if (reason === idUsed && !isEvm(story)) return "This payment moved nothing; what used its id before may have. ";
   return "No money moved. ";
 }
 

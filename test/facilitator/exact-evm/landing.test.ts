@@ -153,7 +153,10 @@ describe("an authorization that somebody else's transaction used while ours was 
     expect(answer?.body).toMatchObject({ success: true, transaction: theirs });
     expect(await payToHas(setting)).toBe(had + 10_000n);
     expect(await failuresOf(facilitator, body)).toBe(0);
-    expect(await rowOf(facilitator, body)).toMatchObject({ state: "settled", landed_by_another: true });
+    const row = await rowOf(facilitator, body);
+    expect(row).toMatchObject({ state: "settled", landed_by_another: true });
+    const ours = await facilitator.get(`/payments/${row.signed_transactions[0]}`);
+    expect(ours).toMatchObject({ status: 200, body: { state: "settled", transaction: theirs } });
     const again = await Promise.all(Array.from({ length: 10 }, () => facilitator.settle(body)));
     for (const { body: told } of again) {
       expect(told).toMatchObject({ success: false, errorReason: "already_settled", transaction: theirs });

@@ -56,13 +56,15 @@ describe("a signer's transactions", () => {
     const body = await pay(setting);
     await tester(setting).setAutomine(false);
     const settling = facilitator.settle(body);
-    const fees = async () => {
+    const waiting = async () => {
       const { pending } = await tester(setting).getTxpoolContent();
       const own = Object.entries(pending).find(([address]) => address.toLowerCase() === setting.signer.toLowerCase());
-      return Object.values(own?.[1] ?? {}).map(({ maxFeePerGas }) => BigInt(maxFeePerGas ?? 0n));
+      return Object.values(own?.[1] ?? {});
     };
+    const fees = async () => (await waiting()).map(({ maxFeePerGas }) => BigInt(maxFeePerGas ?? 0n));
     await expect.poll(fees, { interval: 20 }).toHaveLength(1);
     const [first = 0n] = await fees();
+    const [replaced] = await waiting();
     await expect
       .poll(async () => (await fees())[0])
       .toBeGreaterThanOrEqual((first * 125n) / 100n)
@@ -73,6 +75,13 @@ describe("a signer's transactions", () => {
     const receipt = await tester(setting).getTransactionReceipt({ hash: answer.transaction });
     expect(receipt.status).toBe("success");
     expect(await sent(setting)).toBe(before + 1);
+    // Callers were told of the first, and explorers show the others.
+    expect(replaced?.hash).not.toBe(answer.transaction);
+    const found = await facilitator.get(`/payments/${replaced?.hash}`);
+    expect(found).toMatchObject({ status: 200, body: { state: "settled", transaction: answer.transaction } });
+    const page = await fetch(`${facilitator.url}/tx/${replaced?.hash}`, { headers: { accept: "text/html" } });
+    expect(await page.text()).toContain(answer.transaction);
+    expect((await facilitator.get(`/payments/${replaced?.hash}?network=eip155:1`)).status).toBe(404);
   });
 
   test("go on after the key was used by something else", async ({ setting, facilitator }) => {
