@@ -88,7 +88,8 @@ async function runOnce(
   const { run_id: runId, output, credits_used: used, credits_remaining: left } = result;
   if (!result.success || !output) {
     const { state } = await readOwnRun(context.db, account.id, runId);
-    const outcome = state === "running" ? "unknown" : "failed";
+    // Its chain may have told since the answer was written: a post under the same name gets the result.
+    const outcome = state === "failed" || state === "lost" ? "failed" : "unknown";
     return { outcome, runId, error: result.error ?? "It gave no result." };
   }
   return { outcome: "success", runId, output, paid: `Paid ${creditsOf(used)}. ${creditsOf(left)} left.` };
