@@ -57,7 +57,9 @@ export async function runPosted(
     if (!(error instanceof ApiError) || error.isFault) throw error;
     const { field } = error.body as { field?: unknown };
     const wrong = typeof field === "string" ? { field, problem: error.message } : undefined;
-    return { values, ...(wrong && { wrong }), told: refusedBy(error), method, requestName: randomUUID() };
+    // An earlier post under its name may have run, of which this refusal need not know; the name of another request is used up.
+    const requestName = (error.code !== "conflict" && form.get("request")) || randomUUID();
+    return { values, ...(wrong && { wrong }), told: refusedBy(error), method, requestName };
   }
 }
 
