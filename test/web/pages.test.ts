@@ -116,6 +116,8 @@ describe("pages", () => {
     const refused = await person.post(`/${agent.address}`, form);
     const [, request = ""] = /name="request" value="([^"]+)"/.exec(refused.html) ?? [];
     expect([refused.status, request]).toEqual([200, form.request]);
+    expect(refused.html).not.toContain("</strong>Nothing was charged");
+    expect(refused.html).toContain("it runs and is charged once");
     await db.query("delete from rate_limits where subject = $1", [`changes:${accountId}`]);
     expect((await person.post(`/${agent.address}`, { ...form, request })).html).toContain("Paid 5 credits");
     expect((await person.browser.get("/api/account")).body.account.credits).toBe(45);

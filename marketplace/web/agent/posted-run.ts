@@ -117,5 +117,6 @@ function refusedBy(error: ApiError): Told {
   if (limit === "request" && required !== undefined) {
     return { outcome: "refused", message: `The price rose to ${creditsOf(required)}. Run again to agree to it.` };
   }
-  return { outcome: "refused", message: error.message };
+  const isForNow = error.code === "unavailable" || error.code === "rate_limited";
+  return { outcome: "refused", message: error.message, ...(isForNow && { isForNow }) };
 }
