@@ -97,14 +97,15 @@ export class AgentMarketplace {
     const run = answer.body as AnswerOf<"runAgent">;
     if (run.success) return run as RunResult;
     const { run_id: runId, error = "The agent failed." } = run;
-    // An effect on a chain whose end was not seen yet is still going on, its credits held.
+    // An effect on a chain whose end was not seen yet is still going on, its credits held; or it succeeded since.
     const record = await this.runDetail(runId, { signal: options?.signal }).catch((cause: unknown) => {
       throw new OutcomeUnknownError(`${error} Whether it is still going on was not answered.`, {
         idempotencyKey,
         cause,
       });
     });
-    if (record.state === "running") throw new OutcomeUnknownError(error, { idempotencyKey });
+    const isOver = record.state === "failed" || record.state === "lost";
+    if (!isOver) throw new OutcomeUnknownError(error, { idempotencyKey });
     throw new RunFailedError(error, { idempotencyKey, runId });
   }
 

@@ -19,16 +19,18 @@ export async function postOnce(
   options: ChargingOptions = {},
 ): Promise<{ readonly answer: Answer; readonly idempotencyKey: string }> {
   const { idempotencyKey = newIdempotencyKey(), signal } = options;
+  const isNamedByCaller = options.idempotencyKey !== undefined;
   signal?.throwIfAborted();
   const headers = { "idempotency-key": idempotencyKey };
   const call = { method: "POST", path, body: JSON.stringify(body), headers, repeat: "always" } as const;
   const answer = await http.send(call, options).catch((error: unknown) => {
-    if (error instanceof AnswerError) throw error;
+    // Under a name of the caller's an earlier call may have run.
+    if (error instanceof AnswerError && !isNamedByCaller) throw error;
     const cause = error instanceof ConnectionError ? error.cause : error;
     throw new OutcomeUnknownError(unknownText, { idempotencyKey, cause });
   });
   if (answer.status === 200) return { answer, idempotencyKey };
-  throw errorOf(answer, { idempotencyKey, charged: chargedBy(answer, options.idempotencyKey !== undefined) });
+  throw errorOf(answer, { idempotencyKey, charged: chargedBy(answer, isNamedByCaller) });
 }
 
 /** A refusal costs nothing; but one that came before the name was looked up says nothing of an attempt that had no answer. */

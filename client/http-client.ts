@@ -61,6 +61,11 @@ export class HttpClient {
     timeoutOf(this.#options);
   }
 
+  /** What the service knows the caller by; undefined for a caller without a key. */
+  get authorization(): string | undefined {
+    return this.#headers.authorization;
+  }
+
   /**
    * What the service answered, whatever its status. Throws the signal's reason where that ended it, and otherwise
    * ConnectionError when there was no answer to the last attempt. A wrong option is thrown at once, not by the promise: nothing
@@ -80,7 +85,8 @@ export class HttpClient {
       const answer = "cause" in made ? undefined : { ...made, isAfterLoss };
       if ("cause" in made) {
         if (signal?.aborted) throw signal.reason;
-        if (made.cause instanceof AnswerError) throw made.cause;
+        // After a lost attempt it tells nothing of what that one did.
+        if (made.cause instanceof AnswerError && !isAfterLoss) throw made.cause;
         isAfterLoss = true;
       }
       const waitMs = attempt > maxRetries ? undefined : waitBefore(call, answer, attempt);

@@ -19,7 +19,7 @@ async function main(given: readonly string[]): Promise<number> {
     say(help);
     return options.help ? 0 : 2;
   }
-  const command = commands[name];
+  const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
   if (!command) throw new UsageError(`There is no command "${name}"; --help lists them.`);
   refuseOthers(options, [...everywhere, ...command.takes(rest, options)], name);
   const market = await marketFor(options, name === "pay" || options["max-usd"] !== undefined);

@@ -8,13 +8,14 @@ import {
   type AgentCall,
   agentTarget,
   type CreditPurchase,
+  keyMark,
   type PaidGenerate,
   type PaidVectorize,
   purchaseId,
   type Target,
 } from "./purchase.ts";
 import { encodeHeader, type Quote, quotedAt, quoteIn } from "./quote.ts";
-import { chooseRequirements, type PriceLimit, refuseBeyond, sign } from "./sign.ts";
+import { chooseRequirements, type PriceLimit, refuseBeyond, refuseOtherKey, sign } from "./sign.ts";
 import type { SignedPayment } from "./signed-payment.ts";
 import { canStillLand, isUntouched } from "./standing.ts";
 import { type PaymentStore, PaymentsInMemory } from "./store.ts";
@@ -125,10 +126,16 @@ export class Pay {
   }
 
   /** What came of a payment is told though the store cannot forget it: posted again, the payment would be told as used. */
-  async #forget({ id }: SignedPayment): Promise<void> {
+  async #forget(payment: SignedPayment): Promise<void> {
     try {
-      await this.#store.remove(id);
+      await this.#remove(payment);
     } catch {}
+  }
+
+  /** Another payment of the same purchase may be kept by now, whose end is open. */
+  async #remove({ id, header }: SignedPayment): Promise<void> {
+    const kept = await this.#store.load(id);
+    if (kept?.header === header) await this.#store.remove(id);
   }
 
   async #buy<Result>(target: Target, limit: PriceLimit, options: PayOptions = {}): Promise<Paid<Result>> {
@@ -147,6 +154,7 @@ export class Pay {
     const open = await this.#findOpen(id, options);
     if (open) {
       refuseBeyond(limit, open);
+      refuseOtherKey(open, await this.#keyFor(target));
       return this.#post(open, true, options);
     }
     const asked = await this.#ask(target, options);
@@ -165,7 +173,7 @@ export class Pay {
       throw new OutcomeUnknownError(unknownText, { payment, cause });
     });
     if (!isUntouched(progress)) return payment;
-    await this.#store.remove(id);
+    await this.#remove(payment);
     return undefined;
   }
 
@@ -181,8 +189,14 @@ export class Pay {
     return { quote, at: quotedAt(headers) };
   }
 
-  async #sign(id: string, { path, body, isWithKey = false }: Target, asked: Quoted, limit: PriceLimit) {
+  #keyFor(target: Target): Promise<string | undefined> {
+    return keyMark(target, this.#needs.withKey.authorization);
+  }
+
+  async #sign(id: string, target: Target, asked: Quoted, limit: PriceLimit) {
+    const { path, body, isWithKey = false } = target;
     const { quote, at } = asked;
+    const key = await this.#keyFor(target);
     const accepted = chooseRequirements(quote, this.#needs.wallets, limit);
     const { payload, payer, asked: known, goodForSeconds } = await sign(accepted, this.#needs.wallets, at);
     const { resource, extensions } = quote;
@@ -195,6 +209,7 @@ export class Pay {
       body,
       header: encodeHeader({ x402Version: 2, resource, accepted, payload, ...(extensions && { extensions }) }),
       isWithKey,
+      ...(key !== undefined && { key }),
       ...{ network, asset, amount, payTo, payer },
       asked: known,
       signedAt: new Date(now).toISOString(),

@@ -29,7 +29,15 @@ export function agentTarget(agent: string, input: Readonly<Record<string, unknow
 
 /** SHA-256 of what is bought where, and of the name that its buyer gave it. */
 export async function purchaseId(baseUrl: string, { path, body }: Target, purchase = ""): Promise<string> {
-  const bytes = new TextEncoder().encode(JSON.stringify([baseUrl, path, body, purchase]));
-  const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", bytes));
-  return toHex(digest);
+  return digestOf(JSON.stringify([baseUrl, path, body, purchase]));
+}
+
+/** Tells the account's key apart from others, without telling it; undefined for what is bought without one. */
+export async function keyMark({ isWithKey }: Target, authorization = ""): Promise<string | undefined> {
+  return isWithKey ? (await digestOf(authorization)).slice(0, 16) : undefined;
+}
+
+async function digestOf(text: string): Promise<string> {
+  const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text));
+  return toHex(new Uint8Array(digest));
 }

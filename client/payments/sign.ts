@@ -53,6 +53,15 @@ export function refuseBeyond({ max_usd, network }: PriceLimit, open: SignedPayme
   throw new NotPaidError(`${begun}${why} ${advice}`, { payment: open, charged: "unknown" });
 }
 
+/** Throws NotPaidError where a payment was signed under another key than `key`: it buys for that key's account. */
+export function refuseOtherKey(open: SignedPayment, key: string | undefined): void {
+  if (open.key === undefined || open.key === key) return;
+  const begun = `A payment of ${dollarsOf(BigInt(open.amount))} USDC that was begun with another key is open for the same purchase.`;
+  const advice =
+    "Nothing was sent. Go on with that key, repeat the payment with one of its account, or name another purchase.";
+  throw new NotPaidError(`${begun} ${advice}`, { payment: open, charged: "unknown" });
+}
+
 /** Whole base units of the chain's USDC, to an account of that chain, within an hour. */
 function isWellFormed({ network, asset, amount, payTo, maxTimeoutSeconds, extra }: Requirements): boolean {
   const usdc = usdcOn[network]?.toLowerCase();

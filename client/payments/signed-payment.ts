@@ -11,6 +11,8 @@ export interface SignedPayment {
   readonly header: string;
   /** The call needs the account's key besides: credits are bought for an account. */
   readonly isWithKey: boolean;
+  /** Tells that key apart from others. */
+  readonly key?: string;
   readonly network: string;
   readonly asset: string;
   /** Base units. */

@@ -4,13 +4,13 @@ import type { OutputKind } from "../connectors/result.ts";
 import type { FieldType, Value } from "../input.ts";
 import type { Field } from "./contract.ts";
 import { readFigures } from "./figures.ts";
-import { type FindNeeds, findAgents, findLiveAgent, type LiveAgent } from "./find.ts";
+import { type FindNeeds, findAgents, findShownAgent, type LiveAgent } from "./find.ts";
 import { type ListedAgent, listedAgent } from "./list.ts";
 import { perCallOf } from "./per-call.ts";
 
-/** What a buyer may know about a live agent: its input contract, its price and where it can be called. 404 otherwise. */
+/** What a buyer may know about a live agent: its input contract, its price and where it can be called. 404 as of findShownAgent. */
 export async function describeAgent(context: DescribeNeeds, address: string): Promise<AgentDetail> {
-  return describeFound(context, await findLiveAgent(context, address));
+  return describeFound(context, await findShownAgent(context, address));
 }
 
 /** Describes an agent that was found already. */

@@ -16,6 +16,16 @@ export async function findLiveAgent({ lookups, versions }: FindNeeds, address: s
   return { ...row, address: `${row.handle}/${row.slug}`, version: await versions.load(row.id, row.liveVersion) };
 }
 
+/**
+ * The live agent at an address, to be described. Any other, and all that a suspended creator published, is the same 404 as none at all;
+ * calls of it are 503, as its owner cannot be verified.
+ */
+export async function findShownAgent(needs: FindNeeds, address: string): Promise<LiveAgent> {
+  const agent = await findLiveAgent(needs, address);
+  if (agent.ownerState !== "open") throw noSuchAgent();
+  return agent;
+}
+
 /** The live agent at an address if it can be called without an account: paid per call, or free. Else the same 404. */
 export async function findAgentSoldPerCall(needs: FindNeeds, address: string): Promise<LiveAgent> {
   const agent = await findLiveAgent(needs, address);

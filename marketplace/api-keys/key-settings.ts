@@ -43,7 +43,7 @@ export async function chosenAgents(db: Queryable, scope: Scope, addresses: reado
   const asked = [...new Set(addresses.map((address) => parseAddress(address) ?? ""))];
   const { rows } = await db.query<{ id: AgentId; address: string }>(
     `select id, lower(handle || '/' || slug) as address from agents
-     where state = 'live' and (lower(handle), lower(slug)) in (
+     where state = 'live' and exists (select from accounts o where o.id = agents.account_id and o.state = 'open') and (lower(handle), lower(slug)) in (
        select split_part(asked, '/', 1), split_part(asked, '/', 2) from unnest($1::text[]) asked)`,
     [asked],
   );

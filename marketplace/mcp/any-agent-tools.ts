@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { ApiError } from "../../shared/errors.ts";
 import { parseAddress } from "../agent-address.ts";
-import { findLiveAgent } from "../agents/find.ts";
+import { findShownAgent } from "../agents/find.ts";
 import { addressOfTool, agentInScope, type ScopedAgent } from "../agents/scope.ts";
 import { creditWorth } from "../answers/amounts.ts";
 import type { Caller } from "../api-keys/authenticate.ts";
@@ -10,7 +10,7 @@ import { type RunNeeds, runAgent } from "../runs/run.ts";
 import { asTool } from "./agent-tool.ts";
 import type { BuiltInTool } from "./built-in-tool.ts";
 import { schemaOf } from "./json-schema.ts";
-import { adviceOutOfScope } from "./out-of-scope.ts";
+import { adviceOutOfScope, undefinedIfGone } from "./out-of-scope.ts";
 import { runResult, structured } from "./results.ts";
 
 /*
@@ -33,8 +33,11 @@ export function describeTool(needs: AnyAgentNeeds): BuiltInTool {
     },
     isFor: findsAgents,
     call: async ({ caller, input: given }) => {
-      const { tool, address } = await chosen(needs, caller, parse(input, given, "bad_request").agent);
-      const { title, description, inputSchema, annotations, _meta } = asTool(tool, await findLiveAgent(needs, address));
+      const { agent: name } = parse(input, given, "bad_request");
+      const { tool, address } = await chosen(needs, caller, name);
+      const found = await findShownAgent(needs, address).catch(undefinedIfGone);
+      if (!found) throw notUsable(name);
+      const { title, description, inputSchema, annotations, _meta } = asTool(tool, found);
       const told = {
         agent: address,
         name: title,
@@ -90,7 +93,11 @@ async function chosen(needs: AnyAgentNeeds, caller: Caller, name: string): Promi
   const found = await agentInScope(needs.db, caller, name);
   if (found) return found;
   const address = parseAddress(name) ?? (await addressOfTool(needs.db, name));
-  const advice = await adviceOutOfScope(needs, caller, address);
-  const message = `"agent" ${JSON.stringify(name.slice(0, 64))} is none that this key can use; agents_search finds those it can.${advice === undefined ? "" : ` ${advice}`}`;
-  throw new ApiError("bad_request", message, { body: { field: "agent" } });
+  throw notUsable(name, await adviceOutOfScope(needs, caller, address));
+}
+
+function notUsable(name: string, advice?: string): ApiError {
+  const message = `"agent" ${JSON.stringify(name.slice(0, 64))} is none that this key can use; agents_search finds those it can.`;
+  const told = advice === undefined ? message : `${message} ${advice}`;
+  return new ApiError("bad_request", told, { body: { field: "agent" } });
 }

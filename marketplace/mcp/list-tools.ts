@@ -1,12 +1,13 @@
 import type { ListToolsResult, Tool } from "@modelcontextprotocol/server";
 import type { Log } from "../../shared/log.ts";
 import type { Queryable } from "../../shared/postgres.ts";
-import { type FindNeeds, findLiveAgent } from "../agents/find.ts";
+import { type FindNeeds, findShownAgent } from "../agents/find.ts";
 import { agentsInScope, type ScopedAgent } from "../agents/scope.ts";
 import type { Caller } from "../api-keys/authenticate.ts";
 import { fitting } from "../query.ts";
 import { asTool } from "./agent-tool.ts";
 import type { BuiltInTool } from "./built-in-tool.ts";
+import { undefinedIfGone } from "./out-of-scope.ts";
 import { invalidParams, RpcError } from "./rpc-error.ts";
 
 const pageSize = 50;
@@ -36,10 +37,11 @@ function brief({ outputSchema: _, _meta, annotations: { title: _title, ...hints 
   return { ...tool, annotations: hints };
 }
 
-/** Undefined for an agent that left a moment ago or that its creator broke: the others must still be listed. */
+/** Undefined for an agent that is not to be shown, or that its creator broke: the others must still be listed. */
 async function describe(context: ListNeeds, { tool, address }: ScopedAgent): Promise<Tool | undefined> {
   try {
-    return asTool(tool, await findLiveAgent(context, address));
+    const agent = await findShownAgent(context, address).catch(undefinedIfGone);
+    return agent && asTool(tool, agent);
   } catch (error) {
     context.log.warn({ err: error, agent: address }, "agent cannot be listed as a tool");
     return undefined;

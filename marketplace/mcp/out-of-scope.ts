@@ -1,5 +1,5 @@
 import { ApiError } from "../../shared/errors.ts";
-import { type FindNeeds, findLiveAgent } from "../agents/find.ts";
+import { type FindNeeds, findShownAgent } from "../agents/find.ts";
 import type { Caller } from "../api-keys/authenticate.ts";
 import type { RefusedCalls } from "../api-keys/refused-calls.ts";
 
@@ -16,7 +16,7 @@ export async function adviceOutOfScope(
   caller: Caller,
   address: string | undefined,
 ): Promise<string | undefined> {
-  const agent = address === undefined ? undefined : await findLiveAgent(needs, address).catch(undefinedIfGone);
+  const agent = address === undefined ? undefined : await findShownAgent(needs, address).catch(undefinedIfGone);
   if (!agent) return undefined;
   needs.refusedCalls.note(caller.key.id, "scope", agent.address);
   return (
@@ -36,6 +36,7 @@ export function adviceOnNothing(caller: Caller): string {
 
 const toChange = ({ key }: Caller) => `Its owner changes that signed in, by PATCH /api/account/keys/${key.id}:`;
 
-function undefinedIfGone(error: unknown): undefined {
+/** Of a look-up that found no agent. */
+export function undefinedIfGone(error: unknown): undefined {
   if (!(error instanceof ApiError) || error.code !== "not_found") throw error;
 }

@@ -34,7 +34,7 @@ export async function runCommand(args: string[], environment: Record<string, str
     const events = createEvents(pino({ level: "silent" }), new Metrics());
     const sealer = createSealer(config.sealingKeys);
     const result = await command({ db, events, sealer, tools }, new Arguments(values));
-    return values.json ? JSON.stringify(result, plain) : readable(result);
+    return values.json ? JSON.stringify(result, plain).replaceAll(steering, escaped) : readable(result);
   } finally {
     await disposer.stop();
   }
@@ -51,16 +51,27 @@ function spelledOut(args: string[]): string[] {
   return ["agent", verb, isAgentMove(verb) ? "--agent" : "--file", subject, ...rest];
 }
 
+/** Characters that a terminal takes for commands, but for tabs and line ends: strangers' words are printed, too. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these are meant
+const steering = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g;
+const escaped = (character: string) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
+
 const plain = (_name: string, value: unknown) => (typeof value === "bigint" ? Number(value) : value);
 
 function readable(value: unknown, indent = ""): string {
   if (Array.isArray(value)) return value.map((item) => readable(item, indent)).join(`\n${indent}\n`);
-  if (typeof value !== "object" || value === null || value instanceof Date) return `${indent}${said(value)}`;
+  if (typeof value !== "object" || value === null || value instanceof Date) return `${indent}${said(value, indent)}`;
   const lines = Object.entries(value).map(([name, item]) => {
     const nested = typeof item === "object" && item !== null && !(item instanceof Date);
-    return nested ? `${indent}${name}:\n${readable(item, `${indent}  `)}` : `${indent}${name}: ${said(item)}`;
+    return nested ? `${indent}${name}:\n${readable(item, `${indent}  `)}` : `${indent}${name}: ${said(item, indent)}`;
   });
   return lines.join("\n");
 }
 
-const said = (value: unknown) => (value instanceof Date ? value.toISOString() : String(value ?? "-"));
+/** A further line of a text stands further in than a name, so that it looks like none. */
+function said(value: unknown, indent: string): string {
+  if (value instanceof Date) return value.toISOString();
+  return String(value ?? "-")
+    .replaceAll(steering, "")
+    .replaceAll("\n", `\n${indent}  `);
+}

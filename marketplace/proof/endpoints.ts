@@ -34,6 +34,9 @@ const proofShape = covering<Proof>()(
           amount: z.string().describe("Whole base units."),
         }),
       ),
+      totals_at: moment.describe(
+        "When the totals were added up, at most a minute ago: payouts that settled since are not among them.",
+      ),
       counted: z.int().describe("So many of the newest payouts the totals add up."),
       is_complete: z.boolean().describe("Surely no older payout is left out of the totals."),
       payouts: z.array(
@@ -74,6 +77,7 @@ function readEndpoint({ db }: Needs): Endpoint {
           payouts,
           amount,
         })),
+        totals_at: exampleTime,
         counted: 1,
         is_complete: true,
         payouts: [

@@ -106,9 +106,10 @@ function totalsOf(db: Queryable, accountId: AccountId): Promise<Totals> {
 }
 
 async function readTotals(db: Queryable, accountId: AccountId): Promise<Totals> {
+  const { rows: clock } = await db.query<{ now: Date }>("select now()");
   const { rows } = await db.query<Total>(totals, [accountId]);
   const counted = rows.reduce((sum, { payouts }) => sum + payouts, 0);
-  return { totals: rows, counted, is_complete: counted < countedMax };
+  return { totals: rows, totals_at: clock[0]!.now.toISOString(), counted, is_complete: counted < countedMax };
 }
 
 interface Total {
@@ -121,6 +122,8 @@ interface Total {
 
 interface Totals {
   readonly totals: readonly Total[];
+  /** When they were added up: payouts that settled since are not among them. */
+  readonly totals_at: string;
   /** How many of the newest payouts the totals add up. */
   readonly counted: number;
   /** Surely no older payout is left out of them. */

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { clientOf } from "../../shared/client-address.ts";
 import { ApiError } from "../../shared/errors.ts";
 import { type Database, inTransaction, type Transaction } from "../../shared/postgres.ts";
-import { type FindNeeds, findLiveAgent } from "../agents/find.ts";
+import { type FindNeeds, findShownAgent } from "../agents/find.ts";
 import { type AgentId, newId, type RunId } from "../ids.ts";
 import { parse } from "../parse.ts";
 import { findShared } from "../runs/share-run.ts";
@@ -35,7 +35,7 @@ const reportShape = z.object({
  * 422 for a report that cannot be read, 429 past a day's limit: of the address, of the agent, of all.
  */
 export async function reportAgent(needs: ReportNeeds, agentAddress: string, visitor: Visitor): Promise<{ id: string }> {
-  const { id, liveVersion: version } = await findLiveAgent(needs, agentAddress);
+  const { id, liveVersion: version } = await findShownAgent(needs, agentAddress);
   return keepReport(needs.db, { agentId: id, version }, visitor);
 }
 

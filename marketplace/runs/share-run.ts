@@ -64,7 +64,7 @@ export interface SharedRun {
 
 /**
  * 404 for a run that was never shared or is shared no more: revoked, older than `historyDays`, of an account that is not open,
- * or of an agent that the operator has suspended.
+ * or of an agent that the operator has suspended, by itself or with its creator.
  */
 export async function readSharedRun(db: Queryable, token: string): Promise<SharedRun> {
   const row = await findShared(db, token);
@@ -94,6 +94,7 @@ export async function findShared(db: Queryable, token: string): Promise<SharedRo
        s.with_input as "withInput", r.input, r.output, r.receipt, r.error, r.created_at as "createdAt", r.finished_at as "finishedAt"
      from run_shares s join runs r on r.id = s.run_id join accounts o on o.id = s.account_id and o.state = 'open'
        join agents a on a.id = r.agent_id and a.state <> 'suspended'
+       join accounts c on c.id = a.account_id and c.state <> 'suspended'
        left join agent_versions v on v.agent_id = a.id and v.version = r.agent_version
      where s.token = $1 and r.created_at > now() - interval '${historyDays} days'`,
     [/^[\w-]{22}$/.test(token) ? token : ""],

@@ -89,6 +89,7 @@ describe("with a key", () => {
       [2, "Nothing was charged.", ["run", paid.address, `text=${"x".repeat(51)}`]],
       [2, "is no input", ["run", paid.address, "text"]],
       [2, "no command", ["fly"]],
+      [2, "no command", ["constructor"]],
       [2, "no --max-usd", ["run", paid.address, "text=a", "--max-usd", "0.01"]],
       [2, "no --max-credits", ["svg", "generate", "a", "--max-usd", "0.01", "--max-credits", "1"]],
       [3, "Nothing was charged.", ["run", paid.address, "text=a", "--max-credits", "4"]],

@@ -1,6 +1,9 @@
 import { expect } from "vitest";
+import { toolNameOf } from "../../marketplace/agent-address.ts";
 import { publishAgent } from "../../marketplace/agents/publish.ts";
+import { createKey } from "../../marketplace/api-keys/create.ts";
 import { runCommand } from "../../marketplace/operator/command-line.ts";
+import { reportAgent } from "../../marketplace/reports/report-agent.ts";
 import { marketTest } from "../support/fixtures.ts";
 import {
   balanceOf,
@@ -12,6 +15,7 @@ import {
   type TestMarketplace,
   until,
 } from "../support/marketplace.ts";
+import { callTool, connectBuyer, textOf, toolNames } from "../support/mcp.ts";
 
 const test = marketTest();
 test.afterEach(({ market }) => proveLedger(market.context));
@@ -40,6 +44,43 @@ test("a suspended account's keys are refused, its agents are neither run nor lis
   await expect(operator(market, "account", "restore", "--account", creator.handle)).rejects.toMatchObject({
     code: "conflict",
   });
+});
+
+test("nothing describes what a suspended creator published, as if it never was; calls of it are 503", async ({
+  market,
+}) => {
+  const seeded = await seedMarket(market.context);
+  const { key, agent, buyer, creator } = seeded;
+  const never = `${creator.handle}/never`;
+  const { client, tool } = await connectBuyer(market, seeded);
+  const lean = await connectBuyer(market, seeded, { tools: "search" });
+  const restricted = await connectBuyer(market, seeded, { scope: "rest_only", agents: [] });
+  const described = async (address: string) => {
+    const answer = await call(market.url, `/api/v1/agents/${address}`, { key });
+    const told = await callTool(lean.client, "agent_describe", { agent: address });
+    const missing = await callTool(restricted.client, toolNameOf(...(address.split("/") as [string, string]))).catch(
+      (error: Error) => error.message,
+    );
+    return JSON.stringify([answer.status, answer.body, told, missing])
+      .replaceAll(address, "")
+      .replaceAll(address.replace("/", "--"), "");
+  };
+  expect(await toolNames(client)).toContain(tool);
+  expect(await described(agent.address)).not.toBe(await described(never));
+  await operator(market, "account", "suspend", "--account", creator.handle);
+  const warned = market.lines.length;
+  expect(await toolNames(client)).not.toContain(tool);
+  expect(market.lines.slice(warned).join()).not.toContain("cannot be listed");
+  expect(await described(agent.address)).toBe(await described(never));
+  const chosen = { accountId: buyer.id, name: "k", scope: "chosen_agents", agents: [agent.address] } as const;
+  await expect(createKey(market.context.db, chosen)).rejects.toThrow("is no live agent");
+  const report = { address: "192.0.2.1", said: { reason: "other", text: "It is bad." } };
+  await expect(reportAgent(market.context, agent.address, report)).rejects.toMatchObject({ code: "not_found" });
+  expect((await run(market, key, agent.address)).status).toBe(503);
+  expect(textOf(await callTool(client, tool, { text: "hello" }))).toContain("Call again later");
+  await operator(market, "account", "restore", "--account", creator.handle);
+  expect(await toolNames(client)).toContain(tool);
+  expect(await described(agent.address)).not.toBe(await described(never));
 });
 
 test("a closed account stays closed: keys revoked, agents gone, its postings kept", async ({ market }) => {

@@ -326,7 +326,7 @@ describe("a shared run", () => {
       expect((await shared(market, guess)).status).toBe(404);
   });
 
-  test("goes with the run, with a suspended agent and with a closed account", async ({ market }) => {
+  test("goes with the run, with a suspended agent or creator and with a closed account", async ({ market }) => {
     const ann = await person(market);
     const old = await runIn(ann);
     const oldToken = await share(ann, old);
@@ -345,6 +345,12 @@ describe("a shared run", () => {
     await moveAgent(db, other.agent.address, "suspend");
     expect((await shared(market, token)).status).toBe(404);
     await moveAgent(db, other.agent.address, "restore");
+    expect((await shared(market, token)).status).toBe(200);
+    const creatorIs = (state: string) =>
+      db.query("update accounts set state = $2 where id = $1", [other.creator.id, state]);
+    await creatorIs("suspended");
+    expect((await shared(market, token)).status).toBe(404);
+    await creatorIs("open");
     expect((await shared(market, token)).status).toBe(200);
     await moveAgent(db, other.agent.address, "unpublish");
     expect((await shared(market, token)).body).toMatchObject({ agent_is_live: false });

@@ -55,6 +55,8 @@ test("the totals of a seller are read once a minute, for however many visitors; 
   await sell(market, ids[1]!, 1, 30_000);
   const after = (await call(market.url, `${path}?limit=1`)).body;
   expect(after.totals).toEqual(before.totals);
+  expect(after.totals_at).toBe(before.totals_at);
+  expect(Date.now() - Date.parse(after.totals_at)).toBeLessThan(60_000);
   expect(after.payouts).not.toEqual(before.payouts);
   expect(before).toMatchObject({ counted: 10_000, is_complete: false });
 });

@@ -81,6 +81,21 @@ describe("a report of an agent", () => {
   });
 });
 
+test("what a visitor writes steers no operator's terminal, and looks like no line of the list", async ({
+  market,
+  seeded,
+}) => {
+  const text = "Bad.\u001b]52;c;cm0gLXJm\u0007\u009b2J\r\nid: rpt_forged\nstate: live\tof it";
+  const { id } = await report(market, seeded, { text });
+  const printed = await runCommand(["report", "list"], market.environment);
+  expect(printed).toContain(`id: ${id}`);
+  expect(printed).toContain("text: Bad.]52;c;cm0gLXJm2J\n  id: rpt_forged\n  state: live\tof it");
+  const json = await runCommand(["report", "list", "--json"], market.environment);
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are meant
+  for (const all of [printed, json]) expect(all).not.toMatch(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/);
+  expect(JSON.parse(json).find((one: { id: string }) => one.id === id).text).toBe(text);
+});
+
 describe("reports are limited", () => {
   test("to ten a day from one address, over all its agents, however many come at once", async ({ market, seeded }) => {
     const address = newAddress();

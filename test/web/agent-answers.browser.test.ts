@@ -74,23 +74,96 @@ test("a run with credits whose answer a proxy replaced is asked for again by its
   await close();
 });
 
-test("a run with credits whose chain has not told yet is not said to cost nothing, and no second is begun beside it", async () => {
+test.each(["running", "succeeded"])(
+  "a run with credits whose chain had not told yet, by now %s, is not said to cost nothing, and no second is begun beside it",
+  async (state) => {
+    const { page, close } = await atAgent(10n);
+    const names: string[] = [];
+    page.on("request", (request) => {
+      if (request.url().endsWith("/api/account/run")) names.push(request.headers()["idempotency-key"] ?? "");
+    });
+    const unknown = { success: false, run_id: "run_x", credits_used: 0, error: "It is not known yet." };
+    await page.route("**/api/account/run", (route) => route.fulfill({ json: unknown }), { times: 1 });
+    await page.route("**/api/account/runs/run_x", (route) => route.fulfill({ json: { state } }));
+    await runWithCredits(page);
+    await resultOf(page).getByText("Not known yet").waitFor();
+    expect(await resultOf(page).textContent()).not.toContain("Nothing was charged");
+    await textOf(page).fill("Something else.");
+    await runWithCredits(page);
+    await resultOf(page).getByText("Paid 5 credits. 5 credits left.").waitFor();
+    expect(names).toHaveLength(2);
+    expect(new Set(names).size).toBe(1);
+    await close();
+  },
+);
+
+test("a long list in a result is shown in part", async () => {
   const { page, close } = await atAgent(10n);
-  const names: string[] = [];
-  page.on("request", (request) => {
-    if (request.url().endsWith("/api/account/run")) names.push(request.headers()["idempotency-key"] ?? "");
-  });
-  const unknown = { success: false, run_id: "run_x", credits_used: 0, error: "It is not known yet." };
-  await page.route("**/api/account/run", (route) => route.fulfill({ json: unknown }), { times: 1 });
-  await page.route("**/api/account/runs/run_x", (route) => route.fulfill({ json: { state: "running" } }));
-  await runWithCredits(page);
-  await resultOf(page).getByText("Not known yet").waitFor();
-  expect(await resultOf(page).textContent()).not.toContain("Nothing was charged");
-  await textOf(page).fill("Something else.");
+  const data = Array.from({ length: 100_000 }, (_, at) => at);
+  const answer = { success: true, run_id: "run_x", credits_used: 5, credits_remaining: 5, receipt: null };
+  await page.route("**/api/account/run", (route) =>
+    route.fulfill({ json: { ...answer, output: { kind: "json", data } } }),
+  );
   await runWithCredits(page);
   await resultOf(page).getByText("Paid 5 credits. 5 credits left.").waitFor();
-  expect(names).toHaveLength(2);
-  expect(new Set(names).size).toBe(1);
+  expect(await resultOf(page).locator(".tree li").count()).toBeLessThan(2_100);
+  await close();
+});
+
+test("a payment whose first post was lost is kept when a later post is refused and nothing was seen of it yet", async () => {
+  const { page, close } = await atAgent();
+  const before = await site.usdcOf("evm");
+  let posts = 0;
+  await page.route("**/api/agent/**", (route) => {
+    if (!route.request().headers()["payment-signature"]) return route.fallback();
+    posts += 1;
+    if (posts > 2) return route.fallback();
+    return posts === 1
+      ? route.abort()
+      : route.fulfill({ status: 404, json: { success: false, error: "There is no such agent." } });
+  });
+  await payOnBase(page);
+  await resultOf(page).getByText("This payment is not over").waitFor();
+  expect(await resultOf(page).textContent()).not.toContain("Nothing was charged");
+  await page.getByRole("button", { name: "Ask again" }).click();
+  await resultOf(page).getByText("Paid 0.05 USDC").waitFor();
+  expect(before - (await site.usdcOf("evm"))).toBe(price);
+  await close();
+});
+
+test("a payment is posted again after a pause, whatever form Retry-After has", async () => {
+  const { page, close } = await atAgent();
+  const posted: number[] = [];
+  await page.route("**/api/agent/**", (route) => {
+    if (!route.request().headers()["payment-signature"] || posted.push(Date.now()) > 2) return route.fallback();
+    const headers = { "retry-after": new Date(Date.now() + 60_000).toUTCString() };
+    return route.fulfill({ status: 503, headers, body: "Maintenance." });
+  });
+  await payOnBase(page);
+  await resultOf(page).getByText("Paid 0.05 USDC").waitFor();
+  expect(posted).toHaveLength(3);
+  expect(posted[1]! - posted[0]!).toBeGreaterThan(900);
+  await close();
+});
+
+test("what the browser has no room to keep with its payment is not signed", async () => {
+  const { page, close } = await atAgent();
+  await textOf(page).fill('"'.repeat(8_000));
+  // Room for what is posted, and not for the form's values beside it.
+  await page.evaluate(() => {
+    const room = "y".repeat(37_000);
+    sessionStorage.setItem("room", room);
+    for (let size = 4_194_304, at = 0; size >= 64; at += 1) {
+      try {
+        sessionStorage.setItem(`full ${at}`, "z".repeat(size));
+      } catch {
+        size /= 2;
+      }
+    }
+    sessionStorage.removeItem("room");
+  });
+  await payOnBase(page);
+  await resultOf(page).getByText("This is too large to be paid for here").waitFor();
   await close();
 });
 

@@ -104,6 +104,27 @@ describe("pages", () => {
     expect(ran.html).toContain("Paid 5 credits");
   });
 
+  test("a form that is posted again and refused keeps its name, under which it is charged once", async ({ market }) => {
+    const { agent } = await seedMarket(market.context, { price: 5 });
+    const person = await newPerson(market);
+    const { db } = market.context;
+    const { id: accountId } = await accountByHandle(db, person.handle);
+    await grant(db, { accountId, credits: credits(50n) });
+    const form = { by: "credits", "in.text": "hello", max_credits: "5", request: randomUUID() };
+    expect((await person.post(`/${agent.address}`, form)).html).toContain("Paid 5 credits");
+    await db.query("select count_calls($1, 60, 60)", [`changes:${accountId}`]);
+    const refused = await person.post(`/${agent.address}`, form);
+    const [, request = ""] = /name="request" value="([^"]+)"/.exec(refused.html) ?? [];
+    expect([refused.status, request]).toEqual([200, form.request]);
+    expect(refused.html).not.toContain("</strong>Nothing was charged");
+    expect(refused.html).toContain("it runs and is charged once");
+    await db.query("delete from rate_limits where subject = $1", [`changes:${accountId}`]);
+    expect((await person.post(`/${agent.address}`, { ...form, request })).html).toContain("Paid 5 credits");
+    expect((await person.browser.get("/api/account")).body.account.credits).toBe(45);
+    const other = await person.post(`/${agent.address}`, { ...form, "in.text": "else" });
+    expect(other.html).not.toContain(form.request);
+  });
+
   test("a form of more fields, or with files of more parts, than any here has is refused while it is read", async ({
     market,
   }) => {

@@ -60,6 +60,25 @@ test("a creator switches the proof on, and a reader's browser recomputes the tot
   await close();
 });
 
+test("payouts that came in since the totals were added up are left out of the recomputing, and the page says when that was", async ({
+  site,
+}) => {
+  const creator = await soldOf(site, 7);
+  const { db } = site.context;
+  await showProof(db, (await accountByHandle(db, creator.handle)).id, true);
+  const { page, close } = await open(site, `/proof/${creator.handle}`);
+  await db.query(
+    `insert into paid_calls (network, payment_key, product, call_digest, requirements, payer, run_id, transaction_id, created_at)
+     select network, payment_key || ':new', product, '\\x00', requirements, payer, 'run_y', '0xnew', now() + interval '1 second'
+     from paid_calls where payment_key = $1`,
+    [`${creator.handle}:1`],
+  );
+  await page.getByRole("button", { name: "Recompute here" }).click();
+  await page.getByText("Recomputed from 7 payouts: the totals are right.").waitFor();
+  await page.getByText(/Added up .* payouts that settled since/).waitFor();
+  await close();
+});
+
 test("only its own creator has the switch", async ({ site }) => {
   const { page, close } = await open(site, "/pricing");
   const handle = `seller-${Math.random().toString(36).slice(2, 8)}`;

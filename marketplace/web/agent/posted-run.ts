@@ -57,7 +57,9 @@ export async function runPosted(
     if (!(error instanceof ApiError) || error.isFault) throw error;
     const { field } = error.body as { field?: unknown };
     const wrong = typeof field === "string" ? { field, problem: error.message } : undefined;
-    return { values, ...(wrong && { wrong }), told: refusedBy(error), method, requestName: randomUUID() };
+    // An earlier post under its name may have run, of which this refusal need not know; the name of another request is used up.
+    const requestName = (error.code !== "conflict" && form.get("request")) || randomUUID();
+    return { values, ...(wrong && { wrong }), told: refusedBy(error), method, requestName };
   }
 }
 
@@ -88,7 +90,8 @@ async function runOnce(
   const { run_id: runId, output, credits_used: used, credits_remaining: left } = result;
   if (!result.success || !output) {
     const { state } = await readOwnRun(context.db, account.id, runId);
-    const outcome = state === "running" ? "unknown" : "failed";
+    // Its chain may have told since the answer was written: a post under the same name gets the result.
+    const outcome = state === "failed" || state === "lost" ? "failed" : "unknown";
     return { outcome, runId, error: result.error ?? "It gave no result." };
   }
   return { outcome: "success", runId, output, paid: `Paid ${creditsOf(used)}. ${creditsOf(left)} left.` };
@@ -114,5 +117,6 @@ function refusedBy(error: ApiError): Told {
   if (limit === "request" && required !== undefined) {
     return { outcome: "refused", message: `The price rose to ${creditsOf(required)}. Run again to agree to it.` };
   }
-  return { outcome: "refused", message: error.message };
+  const isForNow = error.code === "unavailable" || error.code === "rate_limited";
+  return { outcome: "refused", message: error.message, ...(isForNow && { isForNow }) };
 }

@@ -10,7 +10,8 @@ export type Told =
   | { readonly outcome: "failed"; readonly runId: string; readonly error: string }
   /** Its chain has not told yet; the error says what follows. */
   | { readonly outcome: "unknown"; readonly runId: string; readonly error: string }
-  | { readonly outcome: "refused"; readonly message: string };
+  /** `isForNow`: an earlier post of the same form may have run, of which the refusal says nothing. */
+  | { readonly outcome: "refused"; readonly message: string; readonly isForNow?: boolean };
 
 export function ResultCard({ told, publicUrl, explorer }: { told: Told } & Omit<RunOutputProps, "output">) {
   return (
@@ -42,7 +43,9 @@ export function ResultCard({ told, publicUrl, explorer }: { told: Told } & Omit<
         )}
         {told.outcome === "refused" && (
           <Callout tone="warn" title={told.message} role="alert">
-            Nothing was charged.
+            {told.isForNow
+              ? "Press Run again later: it runs and is charged once, however often this form is posted."
+              : "Nothing was charged."}
           </Callout>
         )}
       </div>

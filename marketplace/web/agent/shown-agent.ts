@@ -1,5 +1,5 @@
 import { type AgentDetail, type DescribeNeeds, describeFound } from "../../agents/detail.ts";
-import { type FindNeeds, findLiveAgent, type LiveAgent, noSuchAgent } from "../../agents/find.ts";
+import { findShownAgent, type LiveAgent } from "../../agents/find.ts";
 
 /** A live agent as its pages show it. */
 export interface ShownAgent {
@@ -7,13 +7,6 @@ export interface ShownAgent {
   readonly detail: AgentDetail;
   readonly handle: string;
   readonly slug: string;
-}
-
-/** The live agent at an address. Any other, and all that a suspended creator published, is the same 404 as none at all. */
-export async function findShownAgent(needs: FindNeeds, address: string): Promise<LiveAgent> {
-  const agent = await findLiveAgent(needs, address);
-  if (agent.ownerState !== "open") throw noSuchAgent();
-  return agent;
 }
 
 /** 404 as of findShownAgent. */

@@ -1,6 +1,6 @@
 /**
  * Adds up every payout again in the reader's browser, page after page as the API gives them, and says whether that is what the
- * totals say. Nothing that is shown is taken on trust but the rows, and each of those has its transaction.
+ * totals say, which may be older than the rows. Nothing that is shown is taken on trust but the rows, and each of those has its transaction.
  */
 const box = document.getElementById("recompute");
 const button = box?.querySelector("button");
@@ -19,10 +19,19 @@ interface Total {
   readonly amount: string;
 }
 
+interface Payout {
+  readonly at: string;
+  readonly network: string;
+  readonly asset: string;
+  readonly amount: string;
+}
+
 interface Answer {
   readonly totals: readonly Total[];
+  /** When they were added up. */
+  readonly totals_at: string;
   readonly counted: number;
-  readonly payouts: ReadonlyArray<{ readonly network: string; readonly asset: string; readonly amount: string }>;
+  readonly payouts: readonly Payout[];
   readonly cursor: string | null;
 }
 
@@ -44,25 +53,30 @@ async function addedUp(path: string, tell: (text: string) => void): Promise<stri
   const sums = new Map<string, { payouts: number; amount: bigint }>();
   let left = first.counted;
   for (let page = first; ; page = await read(path, page.cursor)) {
-    for (const { network, asset, amount } of page.payouts.slice(0, left)) {
+    const counted = page.payouts.filter(({ at }) => at <= first.totals_at).slice(0, left);
+    for (const { network, asset, amount } of counted) {
       const sum = sums.get(`${network} ${asset}`) ?? { payouts: 0, amount: 0n };
       sums.set(`${network} ${asset}`, { payouts: sum.payouts + 1, amount: sum.amount + BigInt(amount) });
     }
-    left -= Math.min(left, page.payouts.length);
+    left -= counted.length;
     tell(`${first.counted - left} of ${first.counted} added up`);
     if (left === 0 || page.cursor === null) break;
   }
   return verdict(first, sums);
 }
 
-function verdict({ totals, counted }: Answer, sums: ReadonlyMap<string, { payouts: number; amount: bigint }>): string {
+function verdict(
+  { totals, totals_at, counted }: Answer,
+  sums: ReadonlyMap<string, { payouts: number; amount: bigint }>,
+): string {
   const isSame = ({ network, asset, payouts, amount }: Total) => {
     const sum = sums.get(`${network} ${asset}`);
     return sum?.payouts === payouts && sum.amount === BigInt(amount);
   };
   if (totals.every(isSame) && sums.size === totals.length)
     return `Recomputed from ${counted} payouts: the totals are right.`;
-  return "The rows do not add up to the totals. If payouts came in meanwhile, recompute again.";
+  const added = `${totals_at.slice(11, 19)} UTC`;
+  return `The rows do not add up to the totals of ${added}. One that was paid before and settled since may be among them: recompute in a minute.`;
 }
 
 async function read(path: string, cursor: string | null): Promise<Answer> {

@@ -133,7 +133,7 @@ function Payouts({ proof, isFirst, isOwn }: { proof: Proof; isFirst: boolean; is
   );
 }
 
-function Totals({ proof: { handle, totals, counted, is_complete, shown_since } }: { proof: Proof }) {
+function Totals({ proof: { handle, totals, totals_at, counted, is_complete, shown_since } }: { proof: Proof }) {
   return (
     <Card
       id="totals"
@@ -142,7 +142,8 @@ function Totals({ proof: { handle, totals, counted, is_complete, shown_since } }
       foot={
         <>
           <span>
-            Shown since <Time at={shown_since} />.
+            Added up <Time at={totals_at} show="moment" />: payouts that settled since are below, and not in the totals
+            yet. Shown since <Time at={shown_since} />.
           </span>
           <span class="push row" id="recompute" data-proof={`/api/creators/${handle}/proof`} hidden>
             <output aria-live="polite" />

@@ -35,9 +35,8 @@ export async function payAndRun(paying: Paying, wallet: Wallet, network: string)
   const input = readInput(form);
   const agreesTo = (credits: number) => price.agreedTo(credits);
   const body = JSON.stringify(input);
-  const signed = await signPayment({ url, body, wallet, network, agreesTo, view: outcome });
-  if ("title" in signed) return outcome.tell(signed.tone, signed.title, signed.said);
-  const kept = { ...signed, input };
+  const kept = await signPayment({ url, body, input, wallet, network, agreesTo, view: outcome });
+  if ("title" in kept) return outcome.tell(kept.tone, kept.title, kept.said);
   keep(agent, { payment: kept });
   await deliver(paying, kept, false);
 }

@@ -169,10 +169,14 @@ function treeOf(value: unknown, depth: number, budget: { left: number }): Node {
   const isList = Array.isArray(value);
   const entries = Object.entries(value);
   if (entries.length === 0) return document.createTextNode(isList ? "[]" : "{}");
-  const rows = entries.map(([name, member]) =>
-    el("li", {}, el("span", { class: "p" }, `${name}: `), treeOf(member, depth + 1, budget)),
-  );
-  const list = el("ul", {}, ...rows);
+  const list = el("ul");
+  for (const [name, member] of entries) {
+    if (budget.left <= 0) {
+      list.append(el("li", { class: "faint" }, "…"));
+      break;
+    }
+    list.append(el("li", {}, el("span", { class: "p" }, `${name}: `), treeOf(member, depth + 1, budget)));
+  }
   if (depth === 0) return list;
   const details = el(
     "details",

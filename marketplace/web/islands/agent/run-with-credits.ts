@@ -66,11 +66,12 @@ function isAboutRun({ status, body }: Posted, mayRun: boolean): boolean {
   return !(mayRun && [401, 403, 408, 429].includes(status));
 }
 
-/** Whether a failed run may still end otherwise: its chain has not decided yet. */
+/** Whether a failed run may still end otherwise: its chain had not decided yet, and may have since. */
 async function mayEndOtherwise({ status, body }: Posted): Promise<boolean> {
   if (status !== 200 || body.success === true) return false;
   const answer = await fetch(`/api/account/runs/${body.run_id}`).catch(() => undefined);
-  return !answer?.ok || (await jsonOf(answer)).state === "running";
+  const { state } = answer?.ok ? await jsonOf(answer) : {};
+  return state !== "failed" && state !== "lost";
 }
 
 interface Posted {

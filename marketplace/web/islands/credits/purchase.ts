@@ -36,9 +36,8 @@ export async function buy(buying: Buying, wallet: Wallet, network: string): Prom
   const body = JSON.stringify(input);
   view.payment({});
   const agreesTo = async (credits: number) => credits === input.credits;
-  const signed = await signPayment({ url: purchasePath, body, account, wallet, network, agreesTo, view });
-  if ("title" in signed) return view.tell(signed.title, signed.said);
-  const kept = { ...signed, input, account };
+  const kept = await signPayment({ url: purchasePath, body, input, account, wallet, network, agreesTo, view });
+  if ("title" in kept) return view.tell(kept.title, kept.said);
   keep(keptAs, { payment: kept });
   await deliver(buying, kept, false);
 }
@@ -56,9 +55,10 @@ const doNotPay = "Do not pay again. This page keeps the payment; the same one is
 async function conclude(
   { view, keptAs }: Buying,
   kept: KeptPayment,
-  { status, body }: Delivered,
+  delivered: Delivered,
   progress: PaymentProgress | undefined,
 ): Promise<void> {
+  const { status, body } = delivered;
   const error = errorOf(status, body);
   if ((status === 200 && body.success === true) || (await isInStatement(progress))) {
     forget(keptAs, "payment");
@@ -71,7 +71,7 @@ async function conclude(
   if (status === 401 || status === 403) {
     return view.offerToAsk(kept, progress, "Sign in again", `${error} ${doNotPay}`);
   }
-  if (isSettled || status >= 500 || !isOver(progress)) {
+  if (isSettled || status >= 500 || !isOver(progress, kept, delivered)) {
     return view.offerToAsk(kept, progress, isSettled ? "Paid, and not credited yet" : error, doNotPay);
   }
   forget(keptAs, "payment");

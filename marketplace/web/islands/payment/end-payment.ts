@@ -27,7 +27,7 @@ export async function endPayment({ bought, kept, delivered, hasResult, view }: E
   if (end === "owed" || end === "gone" || end === "used") return end;
   if (delivered.body.charged !== false) {
     const progress = await delivered.watch.last();
-    if (!isOver(progress)) {
+    if (!isOver(progress, kept, delivered)) {
       view.payment(kept, progress);
       // Only what it was posted with is wrong: it buys a run of something else.
       return progress?.state === "settled" && delivered.body.field !== undefined ? "owed" : "open";
@@ -64,10 +64,17 @@ function endOf({ status, body }: Delivered, hasResult: boolean): PaymentEnd {
   return status >= 500 ? "failed" : "rejected";
 }
 
-/** Nothing of it can move any more, or nothing of it was ever seen. */
-export function isOver(progress: PaymentProgress | undefined): boolean {
-  return progress?.state === "failed" || progress?.state === "unseen";
+/** Nothing of it can move any more: it failed; or it was never seen, and no earlier post can be on its way. */
+export function isOver(
+  progress: PaymentProgress | undefined,
+  { endsAt }: Pick<KeptPayment, "endsAt">,
+  { isAgain }: Pick<Delivered, "isAgain">,
+): boolean {
+  if (progress?.state === "failed") return true;
+  return progress?.state === "unseen" && !(isAgain && Date.now() < endsAt + clocksDifferMs);
 }
+
+const clocksDifferMs = 60_000;
 
 /** Without the code that it begins with. */
 export function withoutCode(error: string): string {

@@ -48,11 +48,11 @@ export function keep(bought: string, kept: Kept): void {
   }
 }
 
-/** Whether a payment for this body can be kept: asked before it is signed. */
-export function hasRoomFor(body: string): boolean {
+/** Whether a payment for this can be kept: asked before it is signed. */
+export function hasRoomFor(bought: Pick<KeptPayment, "body" | "input">): boolean {
   const probe = keyOf("?");
   try {
-    sessionStorage.setItem(probe, JSON.stringify(body).padEnd(body.length + headerCharacters));
+    sessionStorage.setItem(probe, JSON.stringify(bought) + " ".repeat(headerCharacters));
     sessionStorage.removeItem(probe);
     return true;
   } catch {

@@ -54,7 +54,9 @@ async function post(url: string, { header, body, account }: KeptPayment): Promis
   try {
     const headers = { "content-type": "application/json", "payment-signature": header, ...shownTo(account) };
     const answer = await fetch(url, { method: "POST", headers, body });
-    const seconds = Number(answer.headers.get("retry-after") ?? 2);
+    // What stands before the service may name a date there.
+    const asked = Number(answer.headers.get("retry-after") ?? 2);
+    const seconds = Number.isFinite(asked) ? asked : 2;
     return {
       status: answer.status,
       body: await jsonOf(answer),

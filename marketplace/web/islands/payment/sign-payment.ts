@@ -1,5 +1,6 @@
 import { encodeHeader } from "../../../../client/payments/quote.ts";
 import { atomicPerCredit } from "../../../answers/amounts.ts";
+import type { InputValues } from "../dom/fields.ts";
 import { refusalOf, type Wallet } from "../wallet/providers.ts";
 import { hasRoomFor, type KeptPayment } from "./kept.ts";
 import { askQuote } from "./quote.ts";
@@ -11,6 +12,8 @@ import type { PaymentView } from "./view.ts";
 export interface Purchase {
   readonly url: string;
   readonly body: string;
+  /** What the form said, which is kept with the payment. */
+  readonly input: InputValues;
   /** What the price is asked for with, where the body is too large to be sent for that. */
   readonly priced?: string;
   /** The account whose purchase it is; undefined for a purchase without an account. */
@@ -30,9 +33,9 @@ export interface NotSigned {
 }
 
 /** Asks for the price and has the wallet sign it. Throws AnswerError where there is something else than a price. */
-export async function signPayment(purchase: Purchase): Promise<Omit<KeptPayment, "input"> | NotSigned> {
-  const { url, body, priced = body, account, wallet, network, agreesTo, view } = purchase;
-  if (!hasRoomFor(body)) return tooLarge;
+export async function signPayment(purchase: Purchase): Promise<KeptPayment | NotSigned> {
+  const { url, body, input, priced = body, account, wallet, network, agreesTo, view } = purchase;
+  if (!hasRoomFor({ body, input })) return tooLarge;
   // Before the price is asked for: a quote holds for minutes, and finding the telephone can take as long.
   if (wallet.networks) {
     const refusal = await connectHedera(wallet, network).then(() => undefined, refusalOf);
@@ -58,7 +61,7 @@ export async function signPayment(purchase: Purchase): Promise<Omit<KeptPayment,
   const { payload, asked, endsAt } = signed;
   const payment = { x402Version: 2, resource: quote.resource, accepted, payload };
   const header = encodeHeader(payment);
-  return { header, body, asked, endsAt, amount: accepted.amount, quotedAt, signedAt: Date.now() };
+  return { header, body, input, account, asked, endsAt, amount: accepted.amount, quotedAt, signedAt: Date.now() };
 }
 
 const tooLarge: NotSigned = {

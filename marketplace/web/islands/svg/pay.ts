@@ -41,11 +41,11 @@ export async function payForDrawing(
       `The price rose to ${usdc(String(BigInt(credits) * atomicPerCredit))} USDC. Reload the page to see it.`,
     );
   };
-  const purchase = { url: urlOf(product), body, ...(image && { priced: "{}" }), agreesTo, view, ...by };
+  const purchase = { url: urlOf(product), body, input: {}, ...(image && { priced: "{}" }), agreesTo, view, ...by };
   const signed = await signPayment(purchase).catch((error: unknown) => madeForNothing(error));
   if ("svg" in signed) return signed;
   if ("title" in signed) throw notPaid(signed.said, signed.title);
-  return deliver(product, keptFor(product, { ...signed, input: {} }), false);
+  return deliver(product, keptFor(product, signed), false);
 }
 
 function keptFor(product: Product, { isOwed: _, ...payment }: KeptPayment): KeptPayment {
