@@ -25,24 +25,33 @@ export async function readOnChain<T>(
   const client = evm.client(network);
   if (client) {
     if (!isAddress(subject, { strict: false })) throw unfitInput("This is no address on that network.");
-    return { network, found: await readers.evm(client, getAddress(subject)).catch(asFailure) };
+    const read = () => readers.evm(client, getAddress(subject)).catch(asFailure);
+    return { network, found: await inTurn(turns.evm, call, read) };
   }
   if (hedera?.network === network) {
     if (!/^0\.0\.[1-9]\d{0,9}$/.test(subject)) throw unfitInput("This is no id on that network.");
-    return { network, found: await inTurn(call, () => readers.hedera(hedera.mirror, subject).catch(asFailure)) };
+    const read = () => readers.hedera(hedera.mirror, subject).catch(asFailure);
+    return { network, found: await inTurn(turns.hedera, call, read) };
   }
   const known = [...(hedera ? [hedera.network] : []), ...evm.networks];
   throw unfitInput(`The network must be one of ${known.join(", ") || "none"}.`);
 }
 
 /**
- * Runs that read the mirror at a time, each by three of its connections at most: an account's slow ones leave some to others, and all
- * of them leave some to runs that write.
+ * Runs that read at a time: an account's slow or large ones leave some to others. On Hedera each takes three of the mirror's connections
+ * at most, and all leave some to runs that write; on EVM chains each reads up to 24 answers at once, which are decoded in turn.
  */
-const turns = new FairSemaphore({ total: 16, waitMs: 30_000, part: 2 });
+const turns = {
+  hedera: new FairSemaphore({ total: 16, waitMs: 30_000, part: 2 }),
+  evm: new FairSemaphore({ total: 24, waitMs: 30_000, part: 2 }),
+};
 
-async function inTurn<T>({ agent, signal }: Call<unknown>, read: () => Promise<T>): Promise<T> {
-  const release = await turns.acquire(holderOf(agent), signal).catch((error: unknown) => {
+async function inTurn<T>(
+  semaphore: FairSemaphore,
+  { agent, signal }: Call<unknown>,
+  read: () => Promise<T>,
+): Promise<T> {
+  const release = await semaphore.acquire(holderOf(agent), signal).catch((error: unknown) => {
     throw error instanceof NoPermitError ? new ConnectorError(busyText, { reason: error.message }) : error;
   });
   return read().finally(release);
