@@ -30,7 +30,12 @@ export interface ServicesConfig {
   readonly images: { readonly baseUrl: string; readonly apiKey: Secret | undefined };
   /** The maker of the drawings that are sold: an image model whose pictures are traced, or a chat model that writes SVG. */
   readonly drawings: { readonly engine: "images" | "chat"; readonly model: string | undefined };
-  readonly x: { readonly baseUrl: string; readonly token: Secret | undefined };
+  readonly x: {
+    readonly baseUrl: string;
+    readonly token: Secret | undefined;
+    /** Claims of one creator's agents for which posts are read in a minute; 0 is no limit. */
+    readonly claimsPerCreator: number;
+  };
   /** Where stored images and drawings are. */
   readonly filesDirectory: string;
   /** Instead of the directory, where it is set. */
@@ -53,7 +58,11 @@ export function readServices(env: EnvReader): ServicesConfig {
       apiKey: optionalSecret(env, "IMAGES_API_KEY") ?? optionalSecret(env, "LLM_API_KEY"),
     },
     drawings: { engine: env.choice("SVG_ENGINE", ["images", "chat"], "images"), model: env.optional("SVG_MODEL") },
-    x: { baseUrl: env.url("X_API_BASE_URL", "https://api.x.com"), token: optionalSecret(env, "X_API_BEARER_TOKEN") },
+    x: {
+      baseUrl: env.url("X_API_BASE_URL", "https://api.x.com"),
+      token: optionalSecret(env, "X_API_BEARER_TOKEN"),
+      claimsPerCreator: env.integer("X_CLAIMS_PER_CREATOR_MINUTE", 30, { max: 100_000 }),
+    },
     filesDirectory: env.text("FILES_DIR", ".data/files"),
     filesBucket: readS3(env, "FILES"),
     filesBytesPerAccount: env.integer("FILES_BYTES_PER_ACCOUNT", 10_000_000_000),

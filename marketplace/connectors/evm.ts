@@ -8,6 +8,7 @@ import {
   RpcError,
   RpcRequestError,
   TimeoutError,
+  type Transport,
 } from "viem";
 
 /** The EVM chains the operator configured, read only. */
@@ -35,8 +36,15 @@ export class EvmChains {
  * What contracts answer is written by strangers. An answer over the limit fails alone, because every question is a request of
  * its own: in a batch it would fail the others, which may be another caller's.
  */
-function to(url: string) {
-  return http(url, { timeout: 10_000, retryCount: 1, maxResponseBodySize: answerMaxBytes });
+function to(url: string): Transport {
+  const limited = (maxResponseBodySize: number) => http(url, { timeout: 10_000, retryCount: 1, maxResponseBodySize });
+  const [forCalls, forAll] = [limited(callAnswerMaxBytes), limited(answerMaxBytes)];
+  return (given) => {
+    const [calls, all] = [forCalls(given), forAll(given)];
+    const request: typeof all.request = (asked, options) =>
+      (asked.method === "eth_call" ? calls : all).request(asked, options);
+    return { ...all, request };
+  };
 }
 
 /**
@@ -70,3 +78,5 @@ const ofContract = /revert|invalid opcode|invalid jump|stack (?:under|over)flow|
 
 /** What is decoded in one go. Source: 1 MB takes about 20 ms; deployed code has at most 48 KB as hexadecimal (EIP-170). */
 const answerMaxBytes = 1_048_576;
+/** A number, or a name of some thousand characters: a run asks hundreds of contracts. */
+const callAnswerMaxBytes = 16_384;

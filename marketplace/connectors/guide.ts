@@ -82,7 +82,7 @@ export const settingNotes = {
   model: "one of the operator's list; the operator's usual one when left out",
   network: "the Hedera network, such as hedera:testnet",
   perRun: "at most so much in one run",
-  perDay: "at most so much in a day (UTC)",
+  perDay: "at most so much in any 24 hours",
   baseUnits: "in base units; tinybars of HBAR",
   asset: "hbar, or a token's id",
 } as const;

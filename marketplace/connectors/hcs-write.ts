@@ -44,7 +44,7 @@ const guide: Guide = {
     topic: "its id",
     message: "template",
     bytes_max: "of one message; more than 1,024 is written in several transactions",
-    per_day_max: "messages in a day (UTC) at most",
+    per_day_max: "messages in any 24 hours at most",
   },
   brings: bringsOf.topic,
   template: ({ hedera }) => ({

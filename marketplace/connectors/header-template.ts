@@ -1,5 +1,6 @@
 import type { Problem } from "../parse.ts";
-import { ConnectorError } from "./result.ts";
+import { misconfigured } from "./refusal.ts";
+import { unsendableInput } from "./result.ts";
 import { type Filling, fillText, isOnlySlot, partsOf } from "./template.ts";
 
 /** What the rest of the request is read by. */
@@ -21,14 +22,15 @@ export function headersProblems(headers: Readonly<Record<string, string>>): Prob
 
 /**
  * A value fills a header, or a part of one that it cannot leave. Throws ConnectorError for an input that would, or that
- * holds what no header may.
+ * holds what no header may, and RefusalError for such a secret.
  */
 export function fillHeader(template: string, filling: Filling): string {
   const alone = isOnlySlot(template);
   return fillText(template, filling, (value, { secret }) => {
     const text = String(value ?? "");
+    if (secret && !isSendable(text)) throw misconfigured("a secret holds characters that no header may");
     const leaves = !(alone || secret) && /[",;\\]/.test(text);
-    if (leaves || !isSendable(text)) throw new ConnectorError("The input holds characters that cannot be sent.");
+    if (leaves || !isSendable(text)) throw unsendableInput();
     return text;
   });
 }

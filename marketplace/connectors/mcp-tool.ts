@@ -130,7 +130,9 @@ function askOf(call: Call<Settings>): AskedTool {
 async function readResult(result: ToolResult, call: Call<Settings>, tools: Tools): Promise<Result> {
   const { content } = result;
   if (result.isError) throw new ConnectorError("The tool behind this agent failed.", { parts: content.length });
-  const text = content.flatMap((part) => (part.type === "text" ? [String(part.text)] : [])).join("\n");
+  const text = content
+    .flatMap((part) => (part.type === "text" && typeof part.text === "string" ? [part.text] : []))
+    .join("\n");
   switch (call.settings.format) {
     case "json":
       return { output: jsonOutput(result.structuredContent ?? (await parseText(text))) };

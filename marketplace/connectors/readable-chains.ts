@@ -1,8 +1,9 @@
 import { getAddress, isAddress, type PublicClient } from "viem";
-import type { Call, Tools } from "./connector.ts";
+import { FairSemaphore, NoPermitError } from "../../shared/fair-semaphore.ts";
+import { type Call, holderOf, type Tools } from "./connector.ts";
 import { EndpointSilentError } from "./endpoint.ts";
 import type { Mirror } from "./hedera/mirror.ts";
-import { ConnectorError } from "./result.ts";
+import { busyText, ConnectorError, unfitInput } from "./result.ts";
 import { fillingOf, fillText } from "./template.ts";
 
 /**
@@ -23,15 +24,37 @@ export async function readOnChain<T>(
   const subject = fillText(templates.subject, filling).trim();
   const client = evm.client(network);
   if (client) {
-    if (!isAddress(subject, { strict: false })) throw new ConnectorError("This is no address on that network.");
-    return { network, found: await readers.evm(client, getAddress(subject)).catch(asFailure) };
+    if (!isAddress(subject, { strict: false })) throw unfitInput("This is no address on that network.");
+    const read = () => readers.evm(client, getAddress(subject)).catch(asFailure);
+    return { network, found: await inTurn(turns.evm, call, read) };
   }
   if (hedera?.network === network) {
-    if (!/^0\.0\.[1-9]\d{0,9}$/.test(subject)) throw new ConnectorError("This is no id on that network.");
-    return { network, found: await readers.hedera(hedera.mirror, subject).catch(asFailure) };
+    if (!/^0\.0\.[1-9]\d{0,9}$/.test(subject)) throw unfitInput("This is no id on that network.");
+    const read = () => readers.hedera(hedera.mirror, subject).catch(asFailure);
+    return { network, found: await inTurn(turns.hedera, call, read) };
   }
   const known = [...(hedera ? [hedera.network] : []), ...evm.networks];
-  throw new ConnectorError(`The network must be one of ${known.join(", ") || "none"}.`);
+  throw unfitInput(`The network must be one of ${known.join(", ") || "none"}.`);
+}
+
+/**
+ * Runs that read at a time: an account's slow or large ones leave some to others. On Hedera each takes three of the mirror's connections
+ * at most, and all leave some to runs that write; on EVM chains each reads up to 24 answers at once, which are decoded in turn.
+ */
+const turns = {
+  hedera: new FairSemaphore({ total: 16, waitMs: 30_000, part: 2 }),
+  evm: new FairSemaphore({ total: 24, waitMs: 30_000, part: 2 }),
+};
+
+async function inTurn<T>(
+  semaphore: FairSemaphore,
+  { agent, signal }: Call<unknown>,
+  read: () => Promise<T>,
+): Promise<T> {
+  const release = await semaphore.acquire(holderOf(agent), signal).catch((error: unknown) => {
+    throw error instanceof NoPermitError ? new ConnectorError(busyText, { reason: error.message }) : error;
+  });
+  return read().finally(release);
 }
 
 /** viem's errors quote the endpoint's URL, which can hold the operator's key for it. */

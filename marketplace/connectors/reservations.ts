@@ -195,7 +195,7 @@ function refusalOf(kind: Portion["kind"], usedUp: boolean): RefusalError {
     return notNow("Others are just being served with what is left; try again in a moment.", othersEndSeconds);
   switch (kind) {
     case "day":
-      return notNow("The agent has reached what it may spend in a day; try again tomorrow.", 3_600);
+      return notNow("The agent has reached what it may spend in 24 hours; try again later.", 3_600);
     case "budget":
       return new RefusalError("conflict", "The budget for these rewards is used up.");
     case "post":

@@ -29,6 +29,10 @@ export class ConnectorError extends Error {
   }
 }
 
+/** For an input that no call can be made of. */
+export const unfitInput = (message: string) => new ConnectorError(message, {}, "input");
+export const unsendableInput = () => unfitInput("The input holds characters that cannot be sent.");
+
 /**
  * What may help a buyer who has paid already. `again`: the same call at once; `later`: the same call after the creator or
  * the platform has mended something; `input`: another input, as the message says.

@@ -1,6 +1,6 @@
 import type { Input, Value, Values } from "../input.ts";
 import type { Problem } from "../parse.ts";
-import { ConnectorError } from "./result.ts";
+import { unfitInput } from "./result.ts";
 
 const slot = /\{\{\s*(secret\.)?([A-Za-z][A-Za-z0-9_]*)\s*\}\}/g;
 const onlySlot = new RegExp(`^${slot.source}$`);
@@ -100,7 +100,7 @@ const plain = (value: Value | undefined) => String(value ?? "");
 
 function count(filling: Filling, added: string): void {
   filling.left = (filling.left ?? addedMax) - added.length;
-  if (filling.left < 0) throw new ConnectorError("The input makes too long a request.");
+  if (filling.left < 0) throw unfitInput("The input makes too long a request.");
 }
 
 function valueIn({ values, secrets }: Filling, { secret, name }: Slot): Value | undefined {

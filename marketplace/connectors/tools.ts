@@ -24,7 +24,7 @@ export function createTools({ config, db, outbound, accounts, supported }: ToolP
     outbound,
   });
   disposer.add(() => models.stop());
-  const x = new XClient(config.services.x);
+  const x = new XClient(config.services.x, db);
   disposer.add(() => x.stop());
   const feePayers = async () => Object.values((await supported()).signers).flat();
   return {

@@ -1,7 +1,7 @@
 import { urlLengthMax } from "../../shared/public-address.ts";
 import { percentDecoded } from "../percent-decoded.ts";
 import { marked, nestedProblem } from "./nested-notation.ts";
-import { ConnectorError } from "./result.ts";
+import { unfitInput, unsendableInput } from "./result.ts";
 import { type Filling, fillText, partsOf } from "./template.ts";
 
 const origin = /^https?:\/\/[^{}/?#\\\s]+(?=[/?#]|$)/i;
@@ -33,34 +33,31 @@ export function pairsProblem(pairs: string): string | undefined {
  * or several times. Throws ConnectorError for an input that would.
  */
 export function fillUrl(template: string, filling: Filling): string {
-  try {
-    const { path, query } = cut(template);
-    let left = urlLengthMax;
-    const fill = (part: string) =>
-      fillText(part, filling, (value) => {
-        const text = String(value ?? "");
-        // Before it is encoded, joined and decoded again: a caller's text can be long, and stand in many slots.
-        left -= text.length;
-        if (left < 0) throw unfit();
-        return encodeUrlPart(text);
-      });
-    const segments = path.split("/").map((segment) => {
-      const filled = fill(segment);
-      // A segment that vanishes makes another address: of /users/{{id}} the list of all.
-      if (filled === "" && segment !== "") throw unfit();
-      return filled;
+  const { path, query } = cut(template);
+  let left = urlLengthMax;
+  const fill = (part: string) =>
+    fillText(part, filling, (value) => {
+      const text = String(value ?? "");
+      // Before it is encoded, joined and decoded again: a caller's text can be long, and stand in many slots.
+      left -= text.length;
+      if (left < 0) throw unfit();
+      return encodeUrlPart(text);
     });
-    const filled = segments.join("/");
-    const url = filled + fill(query);
-    if (url.length <= urlLengthMax && !climbs(filled) && !url.includes("%00") && URL.canParse(url)) return url;
-  } catch (error) {
-    if (!(error instanceof URIError)) throw error;
-  }
+  const segments = path.split("/").map((segment) => {
+    const filled = fill(segment);
+    // A segment that vanishes makes another address: of /users/{{id}} the list of all.
+    if (filled === "" && segment !== "") throw unfit();
+    return filled;
+  });
+  const filled = segments.join("/");
+  const url = filled + fill(query);
+  if (url.length <= urlLengthMax && !climbs(filled) && !url.includes("%00") && URL.canParse(url)) return url;
   throw unfit();
 }
 
-/** Throws URIError for half a character. */
+/** Throws ConnectorError for half a character. */
 export function encodeUrlPart(text: string): string {
+  if (/\p{Surrogate}/u.test(text)) throw unsendableInput();
   return encodeURIComponent(text).replace(alsoEncoded, (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`);
 }
 
@@ -102,4 +99,4 @@ function decodeOnce(text: string): string {
   return text.replace(/(?:%[0-9a-f]{2})+/gi, percentDecoded);
 }
 
-const unfit = () => new ConnectorError("The input does not make a valid address.");
+const unfit = () => unfitInput("The input does not make a valid address.");

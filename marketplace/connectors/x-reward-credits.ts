@@ -9,7 +9,7 @@ import type { Spending } from "./reservations.ts";
 import { ConnectorError } from "./result.ts";
 import { slotsOf } from "./template.ts";
 import { postField, postSettingNotes } from "./x/guide.ts";
-import { postSettings, requirePostLink, rewardedPost } from "./x/rule.ts";
+import { admitClaim, postSettings, requirePostLink, rewardedPost } from "./x/rule.ts";
 
 const amountMax = 1_000_000_000;
 const amountRule = `must be a whole number from 1 to ${amountMax}, as a number or as text`;
@@ -47,7 +47,7 @@ const guide: Guide = {
   settings: {
     ...postSettingNotes,
     amount: "credits for each post",
-    per_day_max: "credits in a day (UTC) at most",
+    per_day_max: "credits in any 24 hours at most",
     budget: "credits ever",
   },
   template: () => ({
@@ -81,7 +81,10 @@ export const xRewardCredits: Connector<Settings> = {
   settings,
   outputKind: () => "receipt",
   slots: ({ post, rule }) => slotsOf({ post, rule }),
-  precheck: async (call, tools) => (await plan(call, tools)).spending,
+  precheck: async (call, tools) => {
+    await admitClaim(call, tools);
+    return (await plan(call, tools)).spending;
+  },
   run: async (call, tools) => {
     const { agent, effectKey: key, runId, settings } = call;
     const { buyerId, handle, postId, spending } = await plan(call, tools);

@@ -14,7 +14,7 @@ import { assetSetting, receiverOf } from "./hedera/receiver.ts";
 import { allowancePool, allowanceProblems, assetProblems, spend } from "./hedera/spend.ts";
 import { fillingOf, fillText, slotsOf } from "./template.ts";
 import { postField, postSettingNotes } from "./x/guide.ts";
-import { postSettings, requirePostLink, rewardedPost } from "./x/rule.ts";
+import { admitClaim, postSettings, requirePostLink, rewardedPost } from "./x/rule.ts";
 
 const settings = z
   .strictObject({
@@ -87,6 +87,10 @@ export const xReward: Connector<Settings> = {
   guide,
   settings,
   ...oneOrder(plan),
+  precheck: async (call, tools) => {
+    await admitClaim(call, tools);
+    return (await plan(call, tools)).order;
+  },
   slots: ({ post, rule, wallet }) => slotsOf({ post, rule, wallet }),
   publishProblems: ({ network, asset, amount }, tools, ownerId) =>
     preconditionProblems(tools, network, ownerId, (preconditions) =>

@@ -3,10 +3,11 @@ import { ownEventLoopTurn } from "../../shared/event-loop.ts";
 import { longTextBytes } from "../../shared/json-scan.ts";
 import { type Outbound, OutboundFailedError, OutboundRefusedError } from "../../shared/outbound.ts";
 import { imageBytesMax } from "../tracer/image/limits.ts";
+import type { Party } from "./fair-queue.ts";
 
-/** The bytes behind an `image` field: https URL, data: URI or base64. 422 for what is refused or cannot be had. */
-export async function readImage(outbound: Outbound, image: string, signal: AbortSignal): Promise<Buffer> {
-  if (isUrl(image)) return fetchImage(outbound, image, signal);
+/** The bytes behind an `image` field: https URL, data: URI or base64. 422 for what is refused or cannot be had. `party` asks for it. */
+export async function readImage(outbound: Outbound, image: string, party: Party, signal: AbortSignal): Promise<Buffer> {
+  if (isUrl(image)) return fetchImage(outbound, image, party, signal);
   // Decoding megabytes takes a while, and so did reading them. A small picture does not wait behind large ones.
   if (image.length > longTextBytes) await ownEventLoopTurn();
   return readUpload(image);
@@ -35,11 +36,11 @@ function isBase64(text: string): boolean {
 
 const isUrl = (image: string) => /^https?:\/\//i.test(image);
 
-async function fetchImage(outbound: Outbound, url: string, signal: AbortSignal): Promise<Buffer> {
+async function fetchImage(outbound: Outbound, url: string, party: Party, signal: AbortSignal): Promise<Buffer> {
   try {
-    // A host that answers slowly uses up its own share of what is under way.
+    // What answers slowly uses up its host's share, and its caller's: one caller can have any number of hosts.
     const host = URL.canParse(url) ? new URL(url).host : "";
-    const holder = { account: `pictures of ${host}`, agent: `pictures of ${host}` };
+    const holder = { account: `pictures for ${party}`, agent: `pictures of ${host}` };
     const answer = await outbound.fetch(url, { timeoutMs: 15_000, bytesMax: imageBytesMax, signal, holder });
     if (answer.status === 200) return answer.body;
     throw unreadable("could not be fetched");

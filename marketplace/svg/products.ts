@@ -205,7 +205,7 @@ async function traceImage(
   party: Party,
   signal: AbortSignal,
 ): Promise<Vectorized> {
-  const bytes = await readImage(context.tools.outbound, request.image, signal);
+  const bytes = await readImage(context.tools.outbound, request.image, party, signal);
   const means = { deadlineMs: traceDeadlineMs, files: withPng(request.files), from: party };
   return vectorize(context.tracers, bytes, traceOptions(request), means);
 }

@@ -43,7 +43,10 @@ test.runIf(hasKubectl)(
     const manifests = await rendered("base");
     for (const name of ["facilitator", "marketplace"] as const) {
       const of = (kind: string) => manifests.find((one) => one.kind === kind && one.metadata.name === name);
-      const { strategy, template } = of("Deployment").spec;
+      const { replicas, strategy, template } = of("Deployment").spec;
+      // A release would take away what load has added.
+      expect(replicas).toBeUndefined();
+      expect(of("HorizontalPodAutoscaler").spec.minReplicas).toBeGreaterThanOrEqual(2);
       const { containers, terminationGracePeriodSeconds, automountServiceAccountToken } = template.spec;
       expect(terminationGracePeriodSeconds * 1_000).toBeGreaterThan(longestStopMs[name]);
       expect(automountServiceAccountToken).toBe(false);

@@ -88,6 +88,8 @@ function environmentOf(
     // Tests call ledger agents in bursts; what the operator pays for is hedera-fees.test.ts's to ask.
     HEDERA_FEES_PER_DAY: "0",
     HEDERA_FEES_PER_CREATOR_DAY: "0",
+    // Nor are posts read for them one by one; how many are is x-claims.test.ts's to ask.
+    X_CLAIMS_PER_CREATOR_MINUTE: "0",
     // Each person who signs in comes from an address of their own: attempts are counted by it.
     TRUST_PROXY: "loopback",
     SESSION_SECRET: "a session secret for tests, long enough",

@@ -1,15 +1,39 @@
-import type { Secret } from "../../../shared/env.ts";
+import { ApiError } from "../../../shared/errors.ts";
+import type { Queryable } from "../../../shared/postgres.ts";
+import { admitOrRefuse } from "../../admit-or-refuse.ts";
+import type { AccountId } from "../../ids.ts";
+import type { ServicesConfig } from "../config.ts";
 import { Endpoint, EndpointSilentError } from "../endpoint.ts";
-import { notNow, otherActsSeconds } from "../refusal.ts";
+import { notNow, otherActsSeconds, RefusalError } from "../refusal.ts";
 
 /** X API v2, read only: https://docs.x.com/x-api/posts/post-lookup-by-post-id */
 export class XClient {
   readonly #endpoint: Endpoint;
   readonly #hasToken: boolean;
+  readonly #claimsPerCreator: number;
+  readonly #db: Queryable;
 
-  constructor({ baseUrl, token }: { baseUrl: string; token: Secret | undefined }) {
+  constructor({ baseUrl, token, claimsPerCreator }: ServicesConfig["x"], db: Queryable) {
     this.#hasToken = token !== undefined;
+    this.#claimsPerCreator = claimsPerCreator;
+    this.#db = db;
     this.#endpoint = new Endpoint(baseUrl, () => (token ? { authorization: `Bearer ${token.reveal()}` } : {}));
+  }
+
+  /**
+   * Counts a claim of a creator's agents, over all copies, before posts are read for it: X allows the operator so many reads, and sells
+   * them, while a claim that fails costs its caller nothing. Throws RefusalError for one too many.
+   */
+  async admitClaim(creator: AccountId): Promise<void> {
+    if (this.#claimsPerCreator === 0) return;
+    await admitOrRefuse(this.#db, `x-claims:${creator}`, this.#claimsPerCreator, tooManyClaims).catch(
+      (error: unknown) => {
+        if (!(error instanceof ApiError && error.code === "rate_limited")) throw error;
+        throw new RefusalError("rate_limited", error.message, {
+          retryAfterSeconds: Number(error.headers["retry-after"]),
+        });
+      },
+    );
   }
 
   /** The post with its author, or a sentence saying why it is none that can be read. Throws RefusalError when X does not answer. */
@@ -55,6 +79,8 @@ const fields = new URLSearchParams({
   expansions: "author_id",
   "user.fields": "created_at,public_metrics,username,protected",
 });
+
+const tooManyClaims = "Too many rewards of this agent's creator are asked for at the moment.";
 
 export const noSuchPost = "There is no such public post.";
 

@@ -37,6 +37,12 @@ export function requirePostLink({ settings, ...call }: PostCall): string {
   return id;
 }
 
+/** Counts a call that names a post before the post is read. Throws RefusalError where it names none, or is one too many. */
+export async function admitClaim(call: PostCall, { x }: Pick<Tools, "x">): Promise<void> {
+  requirePostLink(call);
+  await x.admitClaim(call.agent.ownerId);
+}
+
 /**
  * The post that a call names. `receiver` is the part of the post that names the rewarded account: it must be text that no
  * caller could choose so that other people's posts contain it. Throws RefusalError when there is no such post, or not one

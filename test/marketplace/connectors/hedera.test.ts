@@ -228,7 +228,7 @@ describe("hcs-write", () => {
     expect(refused).toHaveLength(5);
     for (const { headers } of refused) expect(Number(headers.get("retry-after"))).toBeGreaterThan(0);
     const later = await run(market, key, agent.address, { text: "one more" });
-    expect(later).toMatchObject({ status: 503, body: { error: expect.stringContaining("a day") } });
+    expect(later).toMatchObject({ status: 503, body: { error: expect.stringContaining("24 hours") } });
     expect(await messagesOf(market, topic)).toHaveLength(3);
     expect((await balanceOf(market, key)).credits).toBe(85);
   });

@@ -111,6 +111,14 @@ test("a token that answers without end hides no other token's approval", async (
   expect(checked.approvals[1]).not.toHaveProperty("symbol", expect.any(String));
 });
 
+test("a contract's answer that is longer than any number or name is not read, however many contracts answer so", async () => {
+  const long = `${yes}${"00".repeat(10_000)}` as const;
+  approved(99_000n, 20);
+  approved(99_001n, 21, { allowance: long });
+  approved(99_002n, 22, { balanceOf: long });
+  expect(await check()).toMatchObject({ scanned: { complete: false }, approvals: [{ token: address(20) }] });
+});
+
 test("a contract without allowances is none of them, and nothing is missing then", async () => {
   approved(99_000n, 20);
   approved(99_001n, 21, { allowance: "reverts" });

@@ -329,6 +329,23 @@ describe("a hostile tool server", () => {
     await expect.poll(() => open).toBe(0);
   });
 
+  test("whose texts are none gives the others, and nothing where there are no others", async ({
+    market,
+    seeded,
+    other,
+    base,
+  }) => {
+    const odd = [{ type: "text" }, { type: "text", text: null }, { type: "text", text: { toString: 1 } }];
+    const agent = await agentOf(market, seeded, base, "mcp-tool", { tool: "x" });
+    for (const [content, expected] of [
+      [[...odd, { type: "text", text: "done" }], { success: true, output: { text: "done" } }],
+      [odd, { success: false, credits_used: 0, error: "The tool behind this agent gave no text." }],
+    ] as const) {
+      behave = onCall((response, id) => void response.writeHead(200, json).end(result(id, { content })));
+      expect((await run(seeded, other, agent)).body).toMatchObject(expected);
+    }
+  });
+
   test("may ping now and then, tell of its progress and move within its origin", async ({
     market,
     seeded,

@@ -148,6 +148,29 @@ describe("a value stays in its place", () => {
     expect(requests[0]).toMatchObject({ type: "text/plain; charset=utf-8", body: 'Tell {"a":1} about it.' });
   });
 
+  test.for<[string, object]>([
+    ["a form", { headers: { "content-type": "application/x-www-form-urlencoded" }, body: "x={{text}}" }],
+    ["an address", { method: "GET", urlEnd: "{{text}}" }],
+    ["a header", { method: "GET", headers: { "X-Whole": "{{text}}" } }],
+  ])("but half a character in %s is an input that cannot be sent", async ([_name, given], { market, base }) => {
+    const { urlEnd = "", ...settings } = given as { urlEnd?: string };
+    const { key, agent } = await seed(market, base, { url: `${base}/${urlEnd}`, ...settings });
+    const { body } = await run(market, key, agent.address, { text: "a\ud800" });
+    expect(body).toMatchObject({ success: false, error: "The input holds characters that cannot be sent." });
+    expect(requests).toEqual([]);
+  });
+
+  test("and no input is to blame for a secret that no header may hold", async ({ market, base }) => {
+    const { key, agent } = await seed(
+      market,
+      base,
+      { method: "GET", headers: { Authorization: "Bearer {{secret.word}}" } },
+      { secrets: { word: "pasted with its line's end\n" } },
+    );
+    const { body } = await run(market, key, agent.address, { text: "a" });
+    expect(body).toMatchObject({ success: false, error: expect.stringContaining("its creator has to see to it") });
+  });
+
   test("and makes no template grow without end", async ({ market, base }) => {
     const many = "{{text}}".repeat(1_000);
     const { key, agent } = await seed(market, base, { body: { many } });

@@ -161,7 +161,7 @@ test("a reservation that lapsed under a stalled copy gives no room that another 
   // What another copy began is not begun again; the caller is told when to come back.
   const again = tools.sideEffects.begin({ ...effect, ...spending, dayMax: 9n });
   await expect(again).rejects.toMatchObject({ code: "unavailable", retryAfterSeconds: 5 });
-  await expect(reservations.take("late", agentId, spending)).rejects.toThrow("a day");
+  await expect(reservations.take("late", agentId, spending)).rejects.toThrow("24 hours");
   await reservations.end("stalled");
 });
 

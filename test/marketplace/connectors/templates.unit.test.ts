@@ -77,3 +77,9 @@ test.each([
     ]);
   }
 });
+
+test("what an agent may spend is told as it is counted: by any 24 hours, whatever the day", () => {
+  const daily = [...connectors.values()].flatMap(({ guide }) => guide.settings.per_day_max ?? []);
+  expect(daily).toHaveLength(5);
+  for (const told of daily) expect(told).toMatch(/in any 24 hours/);
+});
