@@ -121,7 +121,8 @@ function detailEndpoint(db: Database): Endpoint {
       ...refusals({ 404: "There is no such run." }),
     },
     handler: async (request, response) => {
-      response.json(await readOwnRun(db, accountOf(response).id, String(request.params.run_id)));
+      const run = await readOwnRun(db, accountOf(response).id, String(request.params.run_id));
+      runAnswers.send(request, response, run);
     },
   };
 }

@@ -302,7 +302,7 @@ describe("buying credits", () => {
           posted.push(buyer.pay());
           await isWaiting(db, "%insert into paid_calls%");
           closed.push(buyer.close());
-          await isWaiting(db, "%from accounts%for no key update%");
+          await isWaiting(db, "%from accounts%for update%");
         });
         expect((await posted[0]!).status).toBe(503);
         const onTheirWay = { status: 409, body: { error: expect.stringContaining("on their way") } };

@@ -161,6 +161,21 @@ describe("an account's runs", () => {
 });
 
 describe("one run", () => {
+  test("of megabytes that its account asks for and does not read is not answered again until it is read", async ({
+    market,
+  }) => {
+    const ann = await person(market);
+    const id = await runIn(ann);
+    const output = { kind: "text", text: "x".repeat(17_500_000) };
+    await market.context.db.query("update runs set output = $2 where id = $1", [id, JSON.stringify(output)]);
+    const headers = { cookie: ann.browser.cookie, "x-forwarded-for": "192.0.2.8" };
+    const ask = () => fetch(`${market.url}/api/account/runs/${id}`, { headers });
+    const unread = await ask();
+    expect([unread.status, (await ask()).status]).toEqual([200, 429]);
+    await unread.body?.cancel();
+    await expect.poll(async () => (await ask()).status).toBe(200);
+  });
+
   test("tells its account what was asked, given and posted; for all others it is a 404", async ({ market }) => {
     const ann = await person(market);
     const bob = await person(market);
