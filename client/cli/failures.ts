@@ -2,6 +2,7 @@ import {
   AuthenticationError,
   BadRequestError,
   ForbiddenError,
+  GoneError,
   InvalidValueError,
   MarketplaceError,
   NotPaidError,
@@ -26,6 +27,7 @@ export function tellFailure(error: unknown): number {
     tell("Its money moved once, and nothing more was charged. The same command again is another purchase.");
   else if (payment && !(error instanceof NotPaidError))
     tell("The payment is kept: the same command again goes on with it, and pays nothing more.");
+  else if (error instanceof GoneError) tell("It was charged once.");
   else if (idempotencyKey)
     tell(`Go on with --idempotency-key ${idempotencyKey} and the same command: it is charged once.`);
   return charged === false ? codeOf(error) : 5;

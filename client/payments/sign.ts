@@ -109,6 +109,9 @@ async function signEvm(requirements: Requirements, account: EvmAccount, at: Date
 }
 
 async function signHedera(requirements: Requirements, { accountId, key }: HederaAccount, at: Date): Promise<Signature> {
+  if (!/^0\.0\.\d{1,18}$/.test(accountId)) {
+    throw new TypeError(`wallets.hedera.accountId must be like 0.0.1234, not "${accountId}". Nothing was signed.`);
+  }
   const transfer = hederaTransfer(requirements, accountId, at);
   const publicKey = key.publicKey.toBytesRaw();
   const signed = await Promise.all(

@@ -16,7 +16,7 @@ export const meanings: Readonly<Record<number, string>> = {
   406: "The answer would not be taken.",
   408: "The body did not arrive in time.",
   409: "It contradicts what is there already.",
-  410: "It has been taken down; a payment for it stays on record.",
+  410: "It has been taken down, or is no longer kept; a payment for it stays on record.",
   413: "The body is too large.",
   415: "The body must be JSON.",
   422: "A value broke a declared rule; the body names the field. Nothing was charged, unless `charged` says so.",

@@ -17,7 +17,7 @@ export const errorShape = z
       .boolean()
       .optional()
       .describe(
-        "Of what cannot work, known before it was begun: false, nothing was charged; true only for a payment settled before.",
+        "Of what cannot work, known before it was begun: false, nothing was charged; true only for a payment settled, or a run charged, before.",
       ),
     advice: z.string().optional().describe("What to do with a payment that stays good."),
   })

@@ -38,7 +38,7 @@ export function failureResult({ code, message, body, headers }: ApiError, isPaid
       ? ` It costs ${creditsText(Number(body.credits_required))}; ${body.credits_remaining} are left.`
       : "";
   const isFree = body.charged === false || (body.charged === undefined && !unsure.has(code) && !isPaid);
-  const charge = isFree ? " Nothing was charged." : "";
+  const charge = isFree ? " Nothing was charged." : code === "gone" && !isPaid ? " It was charged then." : "";
   const wait = waitSeconds === undefined ? "" : ` Wait ${waitSeconds} seconds before that.`;
   return {
     isError: true,
@@ -99,6 +99,7 @@ const advice: Partial<Record<ErrorCode, string>> = {
   invalid_value: "Correct the arguments and call again.",
   payment_required: "Calling again will not help: tell the user that credits or the limit must be raised first.",
   not_found: "The tool is gone: list the tools again.",
+  gone: "Calling again will not help: tell the user.",
   conflict: "Use another idempotency key for another call.",
   rate_limited: "Call again later.",
   unavailable: "Call again later.",

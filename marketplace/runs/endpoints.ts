@@ -94,7 +94,7 @@ const runOnCredits: Pick<Endpoint, "before" | "body" | "headers" | "answers"> = 
     ...refusals({
       404: "There is no such agent.",
       409: "This Idempotency-Key was used for another request.",
-      410: outputLetGoText,
+      410: { error: outputLetGoText, charged: true },
       422: { error: '"text" must have at most 20000 characters.', field: "text" },
     }),
   },

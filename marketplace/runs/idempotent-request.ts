@@ -32,7 +32,8 @@ export function idempotentRequest({
 /**
  * The result of the run that the account started with an equal request before, as it was answered then; waits for it
  * while it runs, on whatever copy of the service. Undefined when there is none: refused requests leave no trace. 409
- * when the name was used for another request, 410 when what it gave is no longer kept, 503 when it runs for long or many wait for it.
+ * when the name was used for another request, 410 when what it gave is no longer kept, with whether it was charged, 503 when it runs
+ * for long or many wait for it.
  */
 export async function findReplay(
   { db }: { readonly db: Queryable },
@@ -138,7 +139,7 @@ const postsMax = 64;
 function resultOf(run: RecordedRun): RunResult {
   const credits_remaining = toSafeNumber(run.creditsRemaining ?? 0n);
   if (run.state === "succeeded") {
-    if (!run.output) throw new ApiError("gone", outputLetGoText);
+    if (!run.output) throw new ApiError("gone", outputLetGoText, { body: { charged: run.priceCredits > 0n } });
     const credits_used = toSafeNumber(run.priceCredits);
     const { output, receipt } = run;
     return { success: true, run_id: run.id, output, credits_used, credits_remaining, receipt };

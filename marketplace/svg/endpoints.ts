@@ -247,7 +247,7 @@ const creditAnswers: Answers = {
   ...notEnoughCredits,
   ...refusals({
     409: "This Idempotency-Key was used for another request.",
-    410: outputLetGoText,
+    410: { error: outputLetGoText, charged: true },
   }),
 };
 const imageAnswers: Answers = {

@@ -96,7 +96,11 @@ function viewOf(error: ApiError, request: Request, response: Response, near: Off
       body: <Failed {...{ status, message, id }} path={request.path} again={againPath(request)} />,
     };
   const back = browserPaths.has(request.path) ? undefined : nextOf(request.path, "/");
-  return { ...common, title: "Not possible", body: <Refused {...{ status, message, back }} /> };
+  return {
+    ...common,
+    title: "Not possible",
+    body: <Refused {...{ status, message, back }} isPosted={request.method === "POST"} />,
+  };
 }
 
 function NotFound({ path, near }: { path: string; near: Offered }) {
@@ -197,10 +201,20 @@ const whatWorks = (
   </>
 );
 
-function Refused({ status, message, back }: { status: number; message: string; back: string | undefined }) {
+interface RefusedProps {
+  readonly status: number;
+  readonly message: string;
+  readonly back: string | undefined;
+  /** A form was: what it asked for may be going on since an earlier post of it. */
+  readonly isPosted: boolean;
+}
+
+function Refused({ status, message, back, isPosted }: RefusedProps) {
   return (
     <Problem status={status} title={status === 429 ? "Too many requests" : "That is not possible"} said={message}>
-      <Callout tone="ok" title="Nothing was charged" />
+      <Callout tone="ok" title={isPosted ? "Nothing was charged for this attempt" : "Nothing was charged"}>
+        {isPosted && "A run or payment that was going on goes on."}
+      </Callout>
       <div class="row">
         {back && (
           <ButtonLink look="primary" href={back}>

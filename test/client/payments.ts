@@ -8,7 +8,7 @@ import {
   type SignedPayment,
 } from "../../client/agent-marketplace.ts";
 import { failureOf } from "../../client/payments/conclude.ts";
-import { chooseRequirements } from "../../client/payments/sign.ts";
+import { chooseRequirements, sign as signWith } from "../../client/payments/sign.ts";
 import { usdcOn } from "../../client/payments/stablecoins.ts";
 import { publishAgent } from "../../marketplace/agents/publish.ts";
 import { payableNetworks, stablecoinOn } from "../../marketplace/stablecoins.ts";
@@ -180,6 +180,23 @@ test("of a quote that lies nothing is signed: another asset, an amount that is n
     expect(() => choose(lie), JSON.stringify(lie)).toThrow(NotPaidError);
   }
 });
+
+test.each(["0x1b1b1b1b1b1b1b1b1b1b1b1b1b1b1b1b1b1b1b1b", "0.0.1234-abcde", "1234", ""])(
+  "a Hedera account that is written as %j is refused in words, and nothing is signed",
+  async (accountId) => {
+    const sign = () => {
+      throw new Error("It was asked to sign.");
+    };
+    const requirements = {
+      ...{ scheme: "exact", network: "hedera:testnet", asset: "0.0.429274", amount: "1", payTo: "0.0.5" },
+      ...{ maxTimeoutSeconds: 180, extra: { feePayer: "0.0.6" } },
+    };
+    const hedera = { accountId, key: { publicKey: { toBytesRaw: () => new Uint8Array(32) }, sign } };
+    await expect(signWith(requirements, { hedera }, new Date())).rejects.toThrow(
+      "wallets.hedera.accountId must be like 0.0.1234",
+    );
+  },
+);
 
 test("a payment of an empty wallet is refused, and nothing moved; one that was used says so", async ({
   paid,

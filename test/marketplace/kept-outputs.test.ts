@@ -8,6 +8,7 @@ import { inTransaction } from "../../shared/postgres.ts";
 import { withAccount } from "../support/browser.ts";
 import { marketTest } from "../support/fixtures.ts";
 import { balanceOf, call, echoAgent, proveLedger, run, type TestMarketplace } from "../support/marketplace.ts";
+import { callTool, connectMcp, textOf } from "../support/mcp.ts";
 
 const test = marketTest({ env: { RUN_OUTPUT_BYTES_PER_ACCOUNT: "10000" }, jobs: false });
 
@@ -86,8 +87,15 @@ test("the oldest outputs of an account that has a great many are let go, and non
     });
     const again = await named(market, buyer, name);
     expect({ name, status: again.status }).toEqual({ name, status: isKept ? 200 : 410 });
-    if (!isKept) expect(again.body.error).toBe("The run succeeded; its output is no longer kept.");
+    if (!isKept)
+      expect(again.body).toEqual({ error: "The run succeeded; its output is no longer kept.", charged: true });
   }
+  const client = await connectMcp(market.url, buyer.key);
+  const tool = buyer.agent.replace("/", "--");
+  const told = textOf(await callTool(client, tool, { text: "hello" }, { idempotency_key: "oldest" }));
+  expect(told).toBe(
+    "The run succeeded; its output is no longer kept. It was charged then. Calling again will not help: tell the user.",
+  );
   expect((await readRun(market, other, others)).body.output).toBeDefined();
   expect(await balanceOf(market, buyer.key)).toEqual(before);
   await proveLedger(market.context);

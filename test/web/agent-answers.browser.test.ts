@@ -97,6 +97,16 @@ test.each(["running", "succeeded"])(
   },
 );
 
+test("a run with credits whose result is no longer kept is not said to cost nothing", async () => {
+  const { page, close } = await atAgent(10n);
+  const json = { error: "The run succeeded; its output is no longer kept.", charged: true };
+  await page.route("**/api/account/run", (route) => route.fulfill({ status: 410, json }), { times: 1 });
+  await runWithCredits(page);
+  await resultOf(page).getByText("It was charged once, when it ran.").waitFor();
+  expect(await resultOf(page).textContent()).not.toContain("Nothing was charged");
+  await close();
+});
+
 test("a long list in a result is shown in part", async () => {
   const { page, close } = await atAgent(10n);
   const data = Array.from({ length: 100_000 }, (_, at) => at);

@@ -97,6 +97,28 @@ test("a drawing whose answer was lost is charged once, whatever refuses the next
   await close();
 });
 
+test("a drawing that was charged and is no longer kept is told so, and the next press has another drawn", async ({
+  site,
+}) => {
+  const { page, close } = await withCredits(site, 5n);
+  await choose(page);
+  await drawing(page).waitFor();
+  const names: (string | undefined)[] = [];
+  await page.route("**/api/account/svg/vectorize", (route) => {
+    names.push(route.request().headers()["idempotency-key"]);
+    const json = { error: "The run succeeded; its output is no longer kept.", charged: true };
+    return names.length === 1 ? route.fulfill({ status: 410, json }) : route.fallback();
+  });
+  const button = page.getByRole("button", { name: /^Trace 1 credit/ });
+  await button.click();
+  await page.getByText("It was drawn before, and charged once.").waitFor();
+  expect(await page.getByText(/nothing was charged/).count()).toBe(0);
+  await button.click();
+  await page.getByText(/Traced in .* for 1 credit/).waitFor();
+  expect(new Set(names).size).toBe(2);
+  await close();
+});
+
 test("of a free try whose answer was lost the page does not say that it can be had again", async ({ site }) => {
   const { page, close } = await open(site, "/svg");
   await choose(page);

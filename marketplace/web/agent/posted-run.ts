@@ -118,5 +118,11 @@ function refusedBy(error: ApiError): Told {
     return { outcome: "refused", message: `The price rose to ${creditsOf(required)}. Run again to agree to it.` };
   }
   const isForNow = error.code === "unavailable" || error.code === "rate_limited";
-  return { outcome: "refused", message: error.message, ...(isForNow && { isForNow }) };
+  const wasCharged = error.body.charged === true;
+  return {
+    outcome: "refused",
+    message: error.message,
+    ...(isForNow && { isForNow }),
+    ...(wasCharged && { wasCharged }),
+  };
 }

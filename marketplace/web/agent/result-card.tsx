@@ -10,8 +10,16 @@ export type Told =
   | { readonly outcome: "failed"; readonly runId: string; readonly error: string }
   /** Its chain has not told yet; the error says what follows. */
   | { readonly outcome: "unknown"; readonly runId: string; readonly error: string }
-  /** `isForNow`: an earlier post of the same form may have run, of which the refusal says nothing. */
-  | { readonly outcome: "refused"; readonly message: string; readonly isForNow?: boolean };
+  | Refused;
+
+interface Refused {
+  readonly outcome: "refused";
+  readonly message: string;
+  /** An earlier post of the same form may have run, of which the refusal says nothing. */
+  readonly isForNow?: boolean;
+  /** An earlier post of the same form ran. */
+  readonly wasCharged?: boolean;
+}
 
 export function ResultCard({ told, publicUrl, explorer }: { told: Told } & Omit<RunOutputProps, "output">) {
   return (
@@ -43,9 +51,7 @@ export function ResultCard({ told, publicUrl, explorer }: { told: Told } & Omit<
         )}
         {told.outcome === "refused" && (
           <Callout tone="warn" title={told.message} role="alert">
-            {told.isForNow
-              ? "Press Run again later: it runs and is charged once, however often this form is posted."
-              : "Nothing was charged."}
+            {chargeOf(told)}
           </Callout>
         )}
       </div>
@@ -57,6 +63,13 @@ export function ResultCard({ told, publicUrl, explorer }: { told: Told } & Omit<
       )}
     </section>
   );
+}
+
+function chargeOf({ isForNow, wasCharged }: Refused): string {
+  if (wasCharged) return "It was charged once, when it ran.";
+  return isForNow
+    ? "Press Run again later: it runs and is charged once, however often this form is posted."
+    : "Nothing was charged.";
 }
 
 function costOf(told: Exclude<Told, { readonly outcome: "refused" }>): string {

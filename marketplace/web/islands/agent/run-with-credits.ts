@@ -116,7 +116,7 @@ async function conclude(
     return outcome.show({ runId, output: body.output as Output, receipt, paid, ms, isFoundAgain: isAgain });
   }
   if (status === 200) return outcome.tell("bad", "The agent failed", `“${error}” Nothing was charged.`);
-  outcome.tell("warn", error, "Nothing was charged.");
+  outcome.tell("warn", error, body.charged === true ? "It was charged once, when it ran." : "Nothing was charged.");
   showFieldError(form, body.field, error);
 }
 

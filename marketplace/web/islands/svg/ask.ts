@@ -43,6 +43,8 @@ export class AskFailedError extends Error {
   }
 }
 
+const notHereYet = "It is drawn and paid for, and not here yet. Press again.";
+
 interface AskFailure {
   readonly retryAfterSeconds?: number;
   readonly isLost?: boolean;
@@ -68,11 +70,12 @@ export async function ask(path: string, body: string, name: string, account?: st
   const answer = await response.json().catch(() => undefined);
   if (response.ok && answer) return answer as Made;
   const seconds = Number(response.headers.get("retry-after"));
+  const isGone = response.status === 410;
   throw new AskFailedError(answer?.error ?? `The service answered ${response.status}.`, {
     status: response.status,
     ...(seconds > 0 && { retryAfterSeconds: seconds }),
-    ...(answer?.charged === true && { title: "It is drawn and paid for, and not here yet. Press again." }),
+    ...(answer?.charged === true && { title: isGone ? "It was drawn before, and charged once." : notHereYet }),
     // A gateway gave up, not the service.
-    isLost: answer === undefined || answer.charged === true,
+    isLost: answer === undefined || (answer.charged === true && !isGone),
   });
 }
