@@ -5,7 +5,7 @@ import { Table } from "../../shared/page/table.tsx";
 import { reasonMeaning } from "../reasons.ts";
 import type { Transactions } from "../transactions.ts";
 import { paymentsFor } from "./address.ts";
-import { amountIn, NetworkMark, StateBadge } from "./words.tsx";
+import { NetworkMark, recordedAmount, StateBadge } from "./words.tsx";
 
 export type RecordRow = Transactions["transactions"][number];
 
@@ -27,7 +27,7 @@ export function RecordTable({
         { head: "UTC", cell: ({ created_at: at }) => <When at={at} /> },
         { head: "State", cell: (row) => <Ended row={row} /> },
         { head: "Network", hide: "small", cell: ({ network }) => <NetworkMark network={network} /> },
-        { head: "USDC", isNumber: true, cell: (row) => amountIn(row.amount_atomic) },
+        { head: "USDC", isNumber: true, cell: recordedAmount },
         { head: "Resource", hide: "medium", cell: ({ resource_url: url }) => <Resource url={url} to={to} /> },
         { head: "Payer", hide: "medium", cell: ({ payer }) => <Account account={payer} side="payers" to={to} /> },
         {

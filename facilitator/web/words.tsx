@@ -72,14 +72,33 @@ export function usdc(atomic: bigint): string {
 
 /** `0.120000 USDC`: never cut. */
 export function exactAmount(network: string, asset: string | null, atomic: string): string {
-  const coin = networkOf(network)?.stablecoins.find((one) => one.asset.toLowerCase() === asset?.toLowerCase());
+  const coin = networkOf(network)?.stablecoins.find((one) => isSame(one.asset, asset ?? undefined));
   const [whole = "0", fraction = ""] = formatUnits(BigInt(atomic), coin?.decimals ?? decimals).split(".");
   return coin ? `${figures(BigInt(whole))}.${fraction.padEnd(coin.decimals, "0")} USDC` : `${atomic} units`;
 }
 
+/** In a column whose head says USDC: of another token, which refused payments may be in, its base units. */
+export function recordedAmount({ network, asset, amount_atomic: atomic }: Recorded): string {
+  const coins = networkOf(network)?.stablecoins ?? [];
+  const isOther = asset !== null && coins.length > 0 && !coins.some((coin) => isSame(coin.asset, asset));
+  return isOther && atomic !== null && atomic.length <= shownMax
+    ? `${atomic} units`
+    : amountIn(isOther ? null : atomic);
+}
+
+interface Recorded {
+  readonly network: string;
+  readonly asset: string | null;
+  readonly amount_atomic: string | null;
+}
+
+const isSame = (one: string, other: string | undefined) => one.toLowerCase() === other?.toLowerCase();
+/** Digits. */
+const shownMax = 30;
+
 /** In a column whose head says USDC. */
 export function amountIn(atomic: string | null): string {
-  return atomic === null || atomic.length > 30 ? noFigure : usdc(BigInt(atomic));
+  return atomic === null || atomic.length > shownMax ? noFigure : usdc(BigInt(atomic));
 }
 
 export function count(one: string, many: string, value: number): string {

@@ -649,3 +649,12 @@ test("a filter shows the network that is asked for, also by another of its names
     }
   }
 });
+
+test("what was refused in another token is not said to be USDC", async ({ setting, facilitator }) => {
+  const asset = "0x00000000000000000000000000000000000000e7";
+  const body = await paymentBody(await setting.fundedBuyer(), { ...setting.terms, asset, amount: "777000000000000" });
+  expect((await facilitator.verify(body)).body).toMatchObject({ isValid: false });
+  const listed = async () => (await get(facilitator, "/transactions?status=rejected", html)).text();
+  await expect.poll(listed).toContain("777000000000000 units");
+  expect(await listed()).not.toContain("777,000,000.00");
+});

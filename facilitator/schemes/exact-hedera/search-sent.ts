@@ -52,9 +52,9 @@ export class SentSearch {
     let from = mark;
     while (from.until < end && budget.pages > 0) {
       budget.pages -= 1;
-      const page = await this.#page(from, end);
-      const last = page.length < pageSize ? end : nanosOf(page.at(-1)?.consensus_timestamp);
-      const settlements = page.flatMap((record) => readSettlement(record, mark.feePayer, this.#needs.config) ?? []);
+      const { records, isLast } = await this.#page(from, end);
+      const last = isLast ? end : nanosOf(records.at(-1)?.consensus_timestamp);
+      const settlements = records.flatMap((record) => readSettlement(record, mark.feePayer, this.#needs.config) ?? []);
       const to = { ...from, until: last };
       // Where nothing was sent, the mark is moved now and then.
       if (settlements.length === 0 && last === end && end - from.until < idleNanos) return;
@@ -63,7 +63,8 @@ export class SentSearch {
     }
   }
 
-  async #page({ feePayer, until }: SearchMark, end: bigint): Promise<readonly JsonObject[]> {
+  /** A mirror may give fewer at once than it is asked for, and says then that there are more. */
+  async #page({ feePayer, until }: SearchMark, end: bigint): Promise<Page> {
     const query = [
       `account.id=${feePayer}`,
       `timestamp=gt:${timestampOf(until)}`,
@@ -73,8 +74,16 @@ export class SentSearch {
     ];
     const found = await this.#needs.mirror.get(`/api/v1/transactions?${query.join("&")}`);
     if (!Array.isArray(found?.transactions)) throw new Error("the mirror lists no transactions");
-    return found.transactions as readonly JsonObject[];
+    const records = found.transactions as readonly JsonObject[];
+    const hasNext = typeof (found.links as JsonObject | null | undefined)?.next === "string";
+    return { records, isLast: records.length === 0 || (records.length < pageSize && !hasNext) };
   }
+}
+
+interface Page {
+  readonly records: readonly JsonObject[];
+  /** Nothing is left up to the end that was asked for. */
+  readonly isLast: boolean;
 }
 
 const timestampOf = (nanos: bigint) => `${nanos / 1_000_000_000n}.${String(nanos % 1_000_000_000n).padStart(9, "0")}`;
