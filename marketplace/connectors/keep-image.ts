@@ -1,6 +1,6 @@
 import sharp from "sharp";
 import { ApiError } from "../../shared/errors.ts";
-import { FairSemaphore, NoPermitError } from "../../shared/fair-semaphore.ts";
+import { FairSemaphore, type Holder, NoPermitError } from "../../shared/fair-semaphore.ts";
 import type { Files, NewFile } from "../files/files.ts";
 import type { AccountId } from "../ids.ts";
 import { hasTooManyScans } from "../tracer/image/jpeg/scans.ts";
@@ -25,11 +25,42 @@ export async function keepImage(
     throw new ConnectorError("What was drawn is no image, or too large.", { bytes: bytes.length });
   }
   const holder = { account: file.ownerId, agent: file.agentId ?? file.ownerId };
-  const release = await turns.acquire(holder, signal).catch((error: unknown) => {
-    throw error instanceof NoPermitError ? new ConnectorError(busyText, { reason: error.message }) : error;
-  });
+  const release = await permitFrom(turns, holder, signal);
   const anew = await rewritten(bytes, kind).finally(release);
   return files.keep({ ...file, bytes: anew, kind: kind === "jpeg" ? "jpg" : kind }).catch(refuse);
+}
+
+/**
+ * Keeps the pictures of one answer as keepImage does, one after the other; their URLs. ConnectorError where as many megabytes of its
+ * agent's or account's wait for that already as may.
+ */
+export async function keepImages(
+  files: Files,
+  pictures: readonly Buffer[],
+  file: Omit<NewFile, "bytes" | "kind">,
+  signal: AbortSignal,
+): Promise<string[]> {
+  const holder = { account: file.ownerId, agent: file.agentId ?? file.ownerId };
+  const bytes = pictures.reduce((sum, { length }) => sum + length, 0);
+  const permits: Array<() => void> = [];
+  try {
+    while (permits.length * megabyte < bytes) permits.push(await permitFrom(waiting, holder, signal));
+    const urls: string[] = [];
+    for (const picture of pictures) urls.push(await keepImage(files, picture, file, signal));
+    return urls;
+  } finally {
+    for (const release of permits) release();
+  }
+}
+
+/** Megabytes of pictures that were answered and not kept yet: a run waits a minute for its turn, and holds them meanwhile. */
+const waiting = new FairSemaphore({ total: 128, waitMs: 0, part: 1 });
+const megabyte = 1_048_576;
+
+function permitFrom(semaphore: FairSemaphore, holder: Holder, signal: AbortSignal): Promise<() => void> {
+  return semaphore.acquire(holder, signal).catch((error: unknown) => {
+    throw error instanceof NoPermitError ? new ConnectorError(busyText, { reason: error.message }) : error;
+  });
 }
 
 /**

@@ -4,7 +4,7 @@ import { type Guide, settingNotes } from "./guide.ts";
 import { fillHeader, headersProblems } from "./header-template.ts";
 import { hostProblems } from "./host-problems.ts";
 import { jsonValue } from "./json-value.ts";
-import { keepImage, requireRoom } from "./keep-image.ts";
+import { keepImages, requireRoom } from "./keep-image.ts";
 import { type AskedTool, callRemoteTool, type ToolResult } from "./mcp-client.ts";
 import { parseJson } from "./parse-json.ts";
 import { ConnectorError, jsonOutput, type Result } from "./result.ts";
@@ -103,8 +103,9 @@ export const mcpTool: Connector<Settings> = {
     return [...slots, ...hostProblems(outbound, url)];
   },
   run: async (call, tools) => {
-    if (call.settings.format === "image") await requireRoom(tools.files, call.agent.ownerId);
-    return readResult(await callRemoteTool(tools.outbound, askOf(call)), call, tools);
+    const { format } = call.settings;
+    if (format === "image") return { output: { images: await drawnBy(call, tools) } };
+    return readResult(await callRemoteTool(tools.outbound, askOf(call)), format);
   },
 };
 
@@ -127,31 +128,40 @@ function askOf(call: Call<Settings>): AskedTool {
   };
 }
 
-async function readResult(result: ToolResult, call: Call<Settings>, tools: Tools): Promise<Result> {
+/** The answer itself, with its pictures in base64, is let go before they wait to be kept. */
+async function drawnBy(call: Call<Settings>, { outbound, files }: Tools): Promise<string[]> {
+  const { agent, runId, signal } = call;
+  await requireRoom(files, agent.ownerId);
+  const pictures = picturesIn(await callRemoteTool(outbound, askOf(call)));
+  return keepImages(files, pictures, { ownerId: agent.ownerId, agentId: agent.id, runId }, signal);
+}
+
+function picturesIn(result: ToolResult): Buffer[] {
+  requireSuccess(result);
+  const pictures = result.content
+    .flatMap((part) => (part.type === "image" && typeof part.data === "string" ? part.data : []))
+    .slice(0, imagesMax)
+    .map((data) => Buffer.from(data, "base64"));
+  if (pictures.length === 0) throw new ConnectorError("The tool behind this agent gave no image.");
+  return pictures;
+}
+
+function requireSuccess({ isError, content }: ToolResult): void {
+  if (isError) throw new ConnectorError("The tool behind this agent failed.", { parts: content.length });
+}
+
+async function readResult(result: ToolResult, format: "json" | "text"): Promise<Result> {
   const { content } = result;
-  if (result.isError) throw new ConnectorError("The tool behind this agent failed.", { parts: content.length });
+  requireSuccess(result);
   const text = content
     .flatMap((part) => (part.type === "text" && typeof part.text === "string" ? [part.text] : []))
     .join("\n");
-  switch (call.settings.format) {
+  switch (format) {
     case "json":
       return { output: jsonOutput(result.structuredContent ?? (await parseText(text))) };
     case "text":
       if (text === "") throw new ConnectorError("The tool behind this agent gave no text.");
       return { output: { kind: "text", text } };
-    case "image": {
-      const drawn = content
-        .flatMap((part) => (part.type === "image" && typeof part.data === "string" ? part.data : []))
-        .slice(0, imagesMax)
-        .map((data) => Buffer.from(data, "base64"));
-      if (drawn.length === 0) throw new ConnectorError("The tool behind this agent gave no image.");
-      const { agent, runId, signal } = call;
-      const images: string[] = [];
-      for (const bytes of drawn) {
-        images.push(await keepImage(tools.files, bytes, { ownerId: agent.ownerId, agentId: agent.id, runId }, signal));
-      }
-      return { output: { images } };
-    }
   }
 }
 
