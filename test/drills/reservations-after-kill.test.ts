@@ -44,7 +44,7 @@ test("a copy killed between reservation and settlement: what it had reserved is 
   await lapse(paid);
   expect((await post(urls[1], { body, proof: second })).status).toBe(200);
   const late = await post(urls[0], { body, proof: first });
-  expect(late).toMatchObject({ status: 503, body: { charged: false, error: expect.stringContaining("a day") } });
+  expect(late).toMatchObject({ status: 503, body: { charged: false, error: expect.stringContaining("24 hours") } });
   expect(await settled(paid)).toBe(before + 1);
   await facilitator.stop();
 });
