@@ -1,13 +1,14 @@
 import sharp from "sharp";
 import { ApiError } from "../../shared/errors.ts";
-import { FairSemaphore, type Holder, NoPermitError } from "../../shared/fair-semaphore.ts";
+import { FairSemaphore } from "../../shared/fair-semaphore.ts";
 import type { Files, NewFile } from "../files/files.ts";
 import type { AccountId } from "../ids.ts";
 import { hasTooManyScans } from "../tracer/image/jpeg/scans.ts";
 import { imageBytesMax, imagePixelsMax } from "../tracer/image/limits.ts";
 import { kindOf } from "../tracer/pool/decode.ts";
+import { permitFrom } from "./permit.ts";
 import { misconfigured, notNow } from "./refusal.ts";
-import { busyText, ConnectorError } from "./result.ts";
+import { ConnectorError } from "./result.ts";
 
 /**
  * Decodes a PNG, JPEG or WebP and keeps it written anew: whatever else was in the file, metadata or worse, is gone.
@@ -56,12 +57,6 @@ export async function keepImages(
 /** Megabytes of pictures that were answered and not kept yet: a run waits a minute for its turn, and holds them meanwhile. */
 const waiting = new FairSemaphore({ total: 128, waitMs: 0, part: 1 });
 const megabyte = 1_048_576;
-
-function permitFrom(semaphore: FairSemaphore, holder: Holder, signal: AbortSignal): Promise<() => void> {
-  return semaphore.acquire(holder, signal).catch((error: unknown) => {
-    throw error instanceof NoPermitError ? new ConnectorError(busyText, { reason: error.message }) : error;
-  });
-}
 
 /**
  * A large picture takes seconds, on a thread of the four that everything else of this process has for files, names and compression too:

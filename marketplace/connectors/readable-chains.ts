@@ -1,9 +1,10 @@
 import { getAddress, isAddress, type PublicClient } from "viem";
-import { FairSemaphore, NoPermitError } from "../../shared/fair-semaphore.ts";
+import { FairSemaphore } from "../../shared/fair-semaphore.ts";
 import { type Call, holderOf, type Tools } from "./connector.ts";
 import { EndpointSilentError } from "./endpoint.ts";
 import type { Mirror } from "./hedera/mirror.ts";
-import { busyText, ConnectorError, unfitInput } from "./result.ts";
+import { permitFrom } from "./permit.ts";
+import { ConnectorError, unfitInput } from "./result.ts";
 import { fillingOf, fillText } from "./template.ts";
 
 /**
@@ -51,9 +52,7 @@ async function inTurn<T>(
   { agent, signal }: Call<unknown>,
   read: () => Promise<T>,
 ): Promise<T> {
-  const release = await semaphore.acquire(holderOf(agent), signal).catch((error: unknown) => {
-    throw error instanceof NoPermitError ? new ConnectorError(busyText, { reason: error.message }) : error;
-  });
+  const release = await permitFrom(semaphore, holderOf(agent), signal);
   return read().finally(release);
 }
 
