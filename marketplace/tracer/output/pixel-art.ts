@@ -1,6 +1,6 @@
-import { type Contour, contours } from "../curves/contours.ts";
+import { type Contour, type Contours, contours } from "../curves/contours.ts";
 import { keepTo } from "../deadline.ts";
-import type { Drawing, Element, Group, Outline } from "../drawing.ts";
+import type { Drawing, Element, Group, Outline, Shape } from "../drawing.ts";
 import { gcd, type PixelGrid } from "../image/pixel-grid.ts";
 import { premultiply, type Raster } from "../image/raster.ts";
 import { findObjects } from "../objects/find-objects.ts";
@@ -9,9 +9,11 @@ import type { Areas } from "../regions/areas.ts";
 import type { Background } from "../regions/background.ts";
 import { type AreaMap, components } from "../regions/components.ts";
 import { nearestColour, paletteOf } from "../regions/palette.ts";
+import type { CellShape } from "./cell-shape.ts";
 import { holesToCut } from "./draw-areas.ts";
 import { depthLayers, objectLayers } from "./layers.ts";
 import { namedGroups } from "./name-groups.ts";
+import { stackedShapes } from "./stacked-cells.ts";
 
 /**
  * The picture as polygons on its own grid: every cell exact, unless fewer colours than it has were asked for. Null where
@@ -35,13 +37,17 @@ export function drawPixels(
   const layering = settings.objects
     ? objectLayers(map, chain, findObjects(areas, chain, premultiply(cells), null, deadlineMs))
     : depthLayers(chain, map.count, paints, null);
-  const holes = holesToCut(areas, chain, layering.rank, settings.mode);
+  const shapes =
+    settings.mode === "stacked" && !settings.objects
+      ? stackedShapes(areas, layering, deadlineMs)
+      : ownShapes(chain, holesToCut(areas, chain, layering.rank, settings.mode));
   const unit = unitOf(image, grid);
   const groups: Group[] = [];
   let elements: Element[] = [];
   let current = -1;
   for (const area of layering.order) {
-    if (empty[area] === 1) continue;
+    const shape = shapes.get(area);
+    if (!shape || empty[area] === 1) continue;
     if (layering.layer[area] !== current) {
       current = layering.layer[area];
       elements = [];
@@ -51,10 +57,7 @@ export function drawPixels(
     const [r, g, b, alpha] = cells.rgba.subarray((outer.y * cells.width + outer.x) * 4) as unknown as Rgba;
     elements.push({
       fill: { kind: "flat", colour: { r, g, b, opacity: opaque[area] === 1 ? 1 : alpha / 255 } },
-      shape: {
-        kind: "path",
-        outlines: [outer, ...(holes.get(area) ?? [])].map((contour) => staircase(chain.steps, contour, grid, unit)),
-      },
+      shape: placed(shape, grid, unit),
     });
   }
   const { width, height } = image;
@@ -174,12 +177,16 @@ function unitOf({ width, height }: Raster, { columns, rows }: PixelGrid): number
   return [...columns, ...rows].reduce(gcd, gcd(width, height));
 }
 
-function staircase(
-  steps: Uint8Array,
-  { x, y, from, to }: Contour,
-  { columns, rows }: PixelGrid,
-  unit: number,
-): Outline {
+/** Each area along its own edges, around the holes that are to be cut. */
+function ownShapes(chain: Contours, holes: ReadonlyMap<number, readonly Contour[]>): Map<number, CellShape> {
+  const shapeOf = (outer: number, area: number): CellShape => ({
+    outlines: [chain.all[outer], ...(holes.get(area) ?? [])].map((contour) => staircase(chain.steps, contour)),
+    evenOdd: false,
+  });
+  return new Map(Array.from(chain.outer, (outer, area) => [area, shapeOf(outer, area)]));
+}
+
+function staircase(steps: Uint8Array, { x, y, from, to }: Contour): Outline {
   const points: number[] = [];
   const kinds: number[] = [];
   let column = x;
@@ -187,7 +194,7 @@ function staircase(
   for (let i = from; i < to; i++) {
     const direction = steps[i];
     if (i > from && direction !== steps[i - 1]) {
-      points.push(columns[column] / unit, rows[row] / unit);
+      points.push(column, row);
       kinds.push(1);
     }
     if (direction === 0) column++;
@@ -195,5 +202,16 @@ function staircase(
     else if (direction === 2) column--;
     else row--;
   }
-  return { x: columns[x] / unit, y: rows[y] / unit, kinds, points };
+  return { x, y, kinds, points };
+}
+
+/** A shape where its cells lie, in units of the drawing. */
+function placed({ outlines, evenOdd }: CellShape, { columns, rows }: PixelGrid, unit: number): Shape {
+  const on = ({ x, y, kinds, points }: Outline): Outline => ({
+    x: columns[x] / unit,
+    y: rows[y] / unit,
+    kinds,
+    points: points.map((v, i) => (i % 2 === 0 ? columns : rows)[v] / unit),
+  });
+  return { kind: "path", outlines: outlines.map(on), ...(evenOdd && { evenOdd }) };
 }
