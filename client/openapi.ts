@@ -706,7 +706,7 @@ export interface components {
             /** @description The SVG's groups, from the one drawn first. */
             readonly layers: readonly {
                 readonly id: string;
-                /** @description What it is, as far as that is known: `background`, `text` (a line of what looks like letters, as outlines), `circle`, `ellipse`, `rectangle`, `triangle`, `line`, `lines`, `object`, `details`, `shadow`, `field` (a gradient that bends); `layer` where groups go by depth. */
+                /** @description What it is, as far as that is known: `background`, `text` (a line of what looks like letters, as outlines), `circle`, `ellipse`, `rectangle`, `triangle`, `line`, `lines`, `object`, `details`, `shadow`, `glow` (what fades away on all sides), `field` (a gradient that bends); `layer` where groups go by depth. */
                 readonly name?: string;
                 readonly fill: readonly string[];
             }[];

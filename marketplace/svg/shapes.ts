@@ -21,7 +21,7 @@ export const svgShape = covering<SvgResult & { svg: string }>()(
               .string()
               .optional()
               .describe(
-                "What it is, as far as that is known: `background`, `text` (a line of what looks like letters, as outlines), `circle`, `ellipse`, `rectangle`, `triangle`, `line`, `lines`, `object`, `details`, `shadow`, `field` (a gradient that bends); `layer` where groups go by depth.",
+                "What it is, as far as that is known: `background`, `text` (a line of what looks like letters, as outlines), `circle`, `ellipse`, `rectangle`, `triangle`, `line`, `lines`, `object`, `details`, `shadow`, `glow` (what fades away on all sides), `field` (a gradient that bends); `layer` where groups go by depth.",
               ),
             fill: z.array(z.string()),
           }),

@@ -1,6 +1,7 @@
 import { type Drawing, type Element, type Fade, type Fill, hex, type Shape, type Stroke } from "../drawing.ts";
 import { linearEnds } from "./linear-ends.ts";
 import { PathData } from "./path-data.ts";
+import { radialCircle } from "./radial-circle.ts";
 
 /**
  * Step 8: the drawing as SVG text. Only `svg g path circle ellipse rect line polyline polygon defs linearGradient
@@ -102,7 +103,6 @@ function paintOf(fill: Fill, shape: Shape, unit: number, gradients: Map<string, 
     const opacity = colour.opacity < 1 ? ` fill-opacity="${decimal(colour.opacity)}"` : "";
     return paint === "#000" ? opacity : ` fill="${paint}"${opacity}`;
   }
-  const n = (v: number) => String(Math.round(v * unit));
   const stops = fill.stops
     .map(({ offset, colour }) => {
       const opacity = colour.opacity < 1 ? ` stop-opacity="${decimal(colour.opacity)}"` : "";
@@ -113,19 +113,13 @@ function paintOf(fill: Fill, shape: Shape, unit: number, gradients: Map<string, 
   const markup =
     fill.kind === "linear"
       ? `<linearGradient${linearEnds(fill, shape, unit)}>${stops}</linearGradient>`
-      : `<radialGradient gradientUnits="userSpaceOnUse" cx="${n(fill.cx)}" cy="${n(fill.cy)}" r="${n(fill.r)}"${squeeze(fill, unit)}>${stops}</radialGradient>`;
+      : `<radialGradient${radialCircle(fill, shape, unit)}>${stops}</radialGradient>`;
   let id = gradients.get(markup);
   if (id === undefined) {
     id = `g${gradients.size.toString(36)}`;
     gradients.set(markup, id);
   }
   return ` fill="url(#${id})"`;
-}
-
-/** Brings a circle's height to that of an ellipse with the same middle. */
-function squeeze({ cy, r, ry = r }: { cy: number; r: number; ry?: number }, unit: number): string {
-  const by = Math.round((ry / r) * 1000) / 1000;
-  return by === 1 ? "" : ` gradientTransform="matrix(1 0 0 ${decimal(by)} 0 ${Math.round(cy * unit * (1 - by))})"`;
 }
 
 function decimal(v: number): string {

@@ -1,6 +1,7 @@
 import type { Colour, Drawing, Element, Fade, Fill, Group, Shape, Stop, Stroke } from "../drawing.ts";
 import { boxesOf } from "../output/boxes.ts";
 import { outOfBox } from "../output/linear-ends.ts";
+import { radialInBox } from "../output/radial-circle.ts";
 import { outlinesOf } from "../output/read-outlines.ts";
 import { checkSvg } from "./check-svg.ts";
 
@@ -28,7 +29,7 @@ function readAttributes(text: string): Attributes {
 
 class Reader {
   private root: Attributes = new Map();
-  private readonly gradients = new Map<string, Fill>();
+  private readonly gradients = new Map<string, Gradient>();
   private readonly groups: Group[] = [];
   private elements: Element[] = [];
   private group: Attributes | null = null;
@@ -86,12 +87,12 @@ function number(attributes: Attributes, name: string, otherwise = 0): number {
   return text === undefined ? otherwise : Number(text);
 }
 
-function elementOf(name: string, attributes: Attributes, gradients: ReadonlyMap<string, Fill>): Element {
+function elementOf(name: string, attributes: Attributes, gradients: ReadonlyMap<string, Gradient>): Element {
   const paint = attributes.get("fill");
   const gradient = paint?.startsWith("url(#") ? gradients.get(paint.slice(5, -1)) : undefined;
   const flat = () => ({ kind: "flat" as const, colour: colourOf(paint, number(attributes, "fill-opacity", 1)) });
   const shape = shapeOf(name, attributes);
-  const fill = paint === "none" ? { kind: "none" as const } : gradient ? placedOn(gradient, shape) : flat();
+  const fill = paint === "none" ? { kind: "none" as const } : gradient ? gradient(shape) : flat();
   const stroke = strokeOf(attributes);
   const fade = attributes.get("mask")?.slice("url(#mask-".length, -1) as Fade | undefined;
   return { fill, shape, ...(stroke && { stroke }), ...(fade && { fade }) };
@@ -137,25 +138,39 @@ function stopOf(attributes: Attributes): Stop {
   return { offset: number(attributes, "offset"), colour };
 }
 
-/** A gradient in shares of a box, in the file's units on a shape; others as they are. */
-function placedOn(fill: Fill, shape: Shape): Fill {
-  const box = fill.kind === "linear" && !fill.asRead?.includes("gradientUnits") && boxesOf(shape, 1)?.[0];
-  return box && fill.kind === "linear" ? { ...fill, ...outOfBox(fill, box) } : fill;
+/** A gradient on a shape: one in shares of its box is then in the file's units. */
+type Gradient = (shape: Shape) => Fill;
+
+function gradientOf(name: string, attributes: Attributes, stops: readonly Stop[]): Gradient {
+  return name === "linearGradient" ? linearOf(attributes, stops) : radialOf(attributes, stops);
 }
 
-function gradientOf(name: string, attributes: Attributes, stops: readonly Stop[]): Fill {
+const boxOf = (shape: Shape) => boxesOf(shape, 1)?.[0];
+
+function linearOf(attributes: Attributes, stops: readonly Stop[]): Gradient {
   const value = (key: string) => number(attributes, key);
-  if (name === "linearGradient") {
-    const inBox = !attributes.has("gradientUnits");
-    const asRead = [...attributes].map(([key, text]) => (key === "id" ? "" : ` ${key}="${text}"`)).join("");
-    const ends = { x1: value("x1"), y1: value("y1"), x2: number(attributes, "x2", inBox ? 1 : 0), y2: value("y2") };
-    return { kind: "linear", ...ends, stops, asRead };
-  }
-  const [cx, cy, r] = [value("cx"), value("cy"), value("r")];
+  const inBox = !attributes.has("gradientUnits");
+  const asRead = [...attributes].map(([key, text]) => (key === "id" ? "" : ` ${key}="${text}"`)).join("");
+  const ends = { x1: value("x1"), y1: value("y1"), x2: number(attributes, "x2", inBox ? 1 : 0), y2: value("y2") };
+  const fill = { kind: "linear" as const, ...ends, stops, asRead };
+  return (shape) => {
+    const box = inBox && boxOf(shape);
+    return box ? { ...fill, ...outOfBox(fill, box) } : fill;
+  };
+}
+
+function radialOf(attributes: Attributes, stops: readonly Stop[]): Gradient {
+  const inBox = !attributes.has("gradientUnits");
+  const [cx, cy, r] = ["cx", "cy", "r"].map((key) => number(attributes, key, inBox ? 0.5 : 0)) as [
+    number,
+    number,
+    number,
+  ];
+  if (inBox) return (shape) => ({ kind: "radial", ...radialInBox(cx, cy, r, boxOf(shape) ?? [0, 0, 1, 1]), stops });
   // matrix(1 0 0 by 0 shift): the circle's height is `by` of its width, and its middle stays.
   const [, , , by, , shift] = (attributes.get("gradientTransform")?.slice(7, -1) ?? "").split(" ").map(Number);
-  if (by === undefined) return { kind: "radial", cx, cy, r, stops };
+  if (by === undefined) return () => ({ kind: "radial", cx, cy, r, stops });
   // The shift still shows the digits of `cy` that were rounded away.
   const exact = Math.min(cy + 0.499, Math.max(cy - 0.499, shift / (1 - by)));
-  return { kind: "radial", cx, cy: exact, r, ry: r * by, stops };
+  return () => ({ kind: "radial", cx, cy: exact, r, ry: r * by, stops });
 }

@@ -27,22 +27,62 @@ export interface Fade {
  * linear spline. Work is bounded by a number of samples, steps and rounds.
  */
 export function fitBox(shadow: Shadow): BoxFit | null {
-  const few = sample(shadow, 120);
-  const many = sample(shadow, 400);
-  const starts = startBoxes(shadow);
-  const size = Math.max(shadow.width, shadow.height);
+  const search = searchIn(shadow);
   let found: BoxFit | null = null;
-  for (const { across, down, moves } of families) {
-    const begun = starts.map((box) => narrowed(box, across, down));
-    const start = begun.reduce((a, b) => (spread(b, few) < spread(a, few) ? b : a));
-    const near = bettered(start, moves, few, size / 8, size / 256);
-    if (spread(near, few) > offFar ** 2 * few.alpha.length) continue;
-    const box = aligned(bettered(near, moves, many, size / 256, stepMin));
-    const fade = fadeOf(box, many);
-    if (fade && (!found || fade.off < found.fade.off)) found = { box, fade };
+  for (const family of families) {
+    const box = nearest(family, search);
+    const fade = box && fadeOf(aligned(box), search.many);
+    if (box && fade && (!found || fade.off < found.fade.off)) found = { box: aligned(box), fade };
     if (found && found.fade.off <= offGood) break;
   }
   return found;
+}
+
+/** The ellipse that gives the shadow, as a box whose inner box is a point, whatever its fade; null where none is near it. */
+export function fitEllipse(shadow: Shadow): Box | null {
+  return nearest(families[0], searchIn(shadow));
+}
+
+/** A box moved by whole pixels to where another is. */
+export function movedOnto({ box, fade }: BoxFit, { box: other }: BoxFit): BoxFit {
+  const across = Math.round((other[0] + other[1] - box[0] - box[1]) / 2);
+  const down = Math.round((other[2] + other[3] - box[2] - box[3]) / 2);
+  const [x0, x1, y0, y1, rx, ry] = box;
+  return { box: Float64Array.of(x0 + across, x1 + across, y0 + down, y1 + down, rx, ry), fade };
+}
+
+/** What a box misses a shadow by, root mean square, levels. */
+export function missedBy({ box, fade: { from, values } }: BoxFit, shadow: Shadow): number {
+  const { x, y, alpha } = sample(shadow, 400);
+  const steps = values.length - 1;
+  const sum = alpha.reduce((total, seen, i) => {
+    const at = Math.max(0, Math.min(steps, ((distance(box, x[i], y[i]) - from) / (1 - from)) * steps));
+    const k = Math.min(steps - 1, Math.floor(at));
+    return total + (values[k] + (values[k + 1] - values[k]) * (at - k) - seen) ** 2;
+  }, 0);
+  return Math.sqrt(sum / alpha.length);
+}
+
+interface Search {
+  readonly few: Samples;
+  readonly many: Samples;
+  readonly starts: readonly Box[];
+  /** Px. */
+  readonly size: number;
+}
+
+function searchIn(shadow: Shadow): Search {
+  const size = Math.max(shadow.width, shadow.height);
+  return { few: sample(shadow, 120), many: sample(shadow, 400), starts: startBoxes(shadow), size };
+}
+
+/** The nearest box of a family; null where it is far. */
+function nearest({ across, down, moves }: Family, { few, many, starts, size }: Search): Box | null {
+  const begun = starts.map((box) => narrowed(box, across, down));
+  const start = begun.reduce((a, b) => (spread(b, few) < spread(a, few) ? b : a));
+  const near = bettered(start, moves, few, size / 8, size / 256);
+  if (spread(near, few) > offFar ** 2 * few.alpha.length) return null;
+  return bettered(near, moves, many, size / 256, stepMin);
 }
 
 interface Samples {
@@ -107,7 +147,8 @@ function narrowed(box: Box, across: boolean, down: boolean): Box {
   return out;
 }
 
-function distance(box: Box, x: number, y: number): number {
+/** How far a place lies from the inner box: 0 in it, 1 at the rim. */
+export function distance(box: Box, x: number, y: number): number {
   const u = Math.max(box[0] - x, x - box[1], 0) / box[4];
   const v = Math.max(box[2] - y, y - box[3], 0) / box[5];
   return Math.sqrt(u * u + v * v);
@@ -167,19 +208,27 @@ const lineMoves = [
   [1, 1, 1],
   [-1, -1, 1],
 ] as const;
-const families = [
+/** Boxes that are a point across and down, first; across; down; and all others. */
+const families: readonly Family[] = [
   [true, true],
   [false, true],
   [true, false],
   [false, false],
 ].map(([across, down]) => ({
-  across: across,
-  down: down,
+  across,
+  down,
   moves: [
     ...(across ? lineMoves : boxMoves).map(([near, far, r]) => Float64Array.of(near, far, 0, 0, r, 0)),
     ...(down ? lineMoves : boxMoves).map(([near, far, r]) => Float64Array.of(0, 0, near, far, 0, r)),
   ],
 }));
+
+interface Family {
+  /** Whether the inner box has no width, and no height. */
+  readonly across: boolean;
+  readonly down: boolean;
+  readonly moves: readonly Float64Array[];
+}
 
 /** The best box that can be had by the moves, in ever smaller steps of `from` down to `to` px. */
 function bettered(start: Box, moves: readonly Float64Array[], samples: Samples, from: number, to: number): Box {

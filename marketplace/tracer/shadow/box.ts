@@ -1,4 +1,4 @@
-import type { Element, Fill, Group, Stop } from "../drawing.ts";
+import type { Element, Fill, Group, Shape, Stop } from "../drawing.ts";
 import { type BoxFit, fitBox } from "./box-fit.ts";
 import type { Shadow } from "./field.ts";
 
@@ -8,7 +8,7 @@ import type { Shadow } from "./field.ts";
  */
 export function boxShadow(shadow: Shadow): Group | null {
   const fit = fitBox(shadow);
-  return fit && { id: "shadow", elements: parts(fit, shadow), crisp: true };
+  return fit && { id: "shadow", elements: boxElements(fit, shadow), crisp: true };
 }
 
 /** A stretch of the picture across or down: beside the inner box, or across it, where the distance does not change. */
@@ -30,7 +30,7 @@ function stretches(near: number, far: number, radius: number): Stretch[] {
   ];
 }
 
-function parts({ box, fade: { from, values } }: BoxFit, shadow: Shadow): Element[] {
+export function boxElements({ box, fade: { from, values } }: BoxFit, shadow: Shadow): Element[] {
   const [r, g, b] = shadow.colour;
   const stops: Stop[] = values.map((value, k) => ({
     offset: from + ((1 - from) * k) / (values.length - 1),
@@ -42,12 +42,21 @@ function parts({ box, fade: { from, values } }: BoxFit, shadow: Shadow): Element
     for (const x of stretches(box[0], box[1], radii.rx)) {
       for (const [across, down, fill] of fillsOf(x, y, radii, stops)) {
         if (!isSeen(shadow, across, down)) continue;
-        const [width, height] = [across.to - across.from, down.to - down.from];
-        elements.push({ fill, shape: { kind: "rect", x: across.from, y: down.from, width, height } });
+        elements.push({ fill, shape: shapeOf(across, down) });
       }
     }
   }
   return elements;
+}
+
+/** The ellipse around a point, or a rectangle. */
+function shapeOf(x: Stretch, y: Stretch): Shape {
+  const [width, height] = [x.to - x.from, y.to - y.from];
+  const isAround = ({ from, to, origin }: Stretch) => origin !== null && from < origin && origin < to;
+  if (!isAround(x) || !isAround(y)) return { kind: "rect", x: x.from, y: y.from, width, height };
+  const [cx, cy] = [(x.from + x.to) / 2, (y.from + y.to) / 2];
+  if (width === height) return { kind: "circle", cx, cy, r: width / 2 };
+  return { kind: "ellipse", cx, cy, rx: width / 2, ry: height / 2 };
 }
 
 /** What fills the rectangle of two stretches: a corner, a side, cut in two where its gradient turns, or the middle. */

@@ -4,8 +4,8 @@ import { isOpaque } from "../image/raster.ts";
 /** The pixels of a soft shadow, and their one colour, straight 0..255. */
 export interface Fades {
   readonly colour: readonly [number, number, number];
-  /** 1 per pixel that belongs to it. */
-  readonly members: Uint8Array;
+  /** The pixels of each part that hangs together, the largest first. */
+  readonly parts: readonly (readonly number[])[];
 }
 
 /**
@@ -71,11 +71,8 @@ function widestFades(fading: Uint8Array, pixels: Uint8Array, width: number): Fad
   fades.sort((a, b) => b.members.length - a.members.length || a.members[0] - b.members[0]);
   const [largest] = fades;
   if (!largest) return null;
-  const all = new Uint8Array(fading.length);
-  for (const { members, colour } of fades) {
-    if (colour.every((v, c) => Math.abs(v - largest.colour[c]) <= sameColour)) for (const p of members) all[p] = 1;
-  }
-  return { colour: largest.colour, members: all };
+  const alike = fades.filter(({ colour }) => colour.every((v, c) => Math.abs(v - largest.colour[c]) <= sameColour));
+  return { colour: largest.colour, parts: alike.map(({ members }) => members) };
 }
 
 /** All that hangs together with one fading pixel, and how much of its border is nothing (`rim`) or an edge. */

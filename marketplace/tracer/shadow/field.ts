@@ -1,6 +1,5 @@
 import { opaqueMin } from "../drawing.ts";
 import { fillIn } from "../image/fill-in.ts";
-import type { Fades } from "./fades.ts";
 
 /** A soft shadow or glow: one colour, its opacity falling smoothly to nothing. A window of the picture, px. */
 export interface Shadow {
@@ -17,12 +16,12 @@ export interface Shadow {
 }
 
 /**
- * The shadow as a field of opacity: as seen where it is bare, carried on in straight lines under the edges of the
+ * The shadow as a field of opacity, by the pixels that are 1 in `members`: as seen where it is bare, carried on in straight lines under the edges of the
  * things on it, filled in smoothly beyond. Null where much of those things is itself see-through, so that their colour
  * cannot be told from the shadow's; and where it does not fade: then it is a see-through shape.
  */
 export function describeShadow(
-  { colour, members }: Fades,
+  { colour, members }: { readonly colour: Shadow["colour"]; readonly members: Uint8Array },
   pixels: Uint8Array,
   width: number,
   height: number,
