@@ -27,13 +27,23 @@ export interface Element {
   readonly shape: Shape;
   /** Drawn after the fill, along the outline, half its width to each side. */
   readonly stroke?: Stroke;
-  /** The element fades in over the box around it: from nothing at its top or left to its full opacity. */
+  /** The element fades in over the box around it: from nothing at its top or left to its full opacity at the other end. */
   readonly fade?: Fade;
   /** The element is never joined with neighbours of the same paint. */
   readonly whole?: boolean;
 }
 
-export type Fade = "down" | "across";
+/** Early: to its full opacity at `fadedAt` already. */
+export type Fade = "down" | "across" | "down-early" | "across-early";
+
+/** Where what fades in early has its full opacity, as a share of its box. */
+export const fadedAt = 0.667;
+
+/** Where a fade ends, as shares of its box across and down. */
+export function fadeEnd(fade: Fade): readonly [x: number, y: number] {
+  const end = fade.endsWith("early") ? fadedAt : 1;
+  return fade.startsWith("across") ? [end, 0] : [0, end];
+}
 
 export interface Stroke {
   readonly colour: Colour;

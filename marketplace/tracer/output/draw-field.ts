@@ -1,9 +1,10 @@
-import type { Element, Fill, Group } from "../drawing.ts";
+import { type Element, type Fill, fadedAt, type Group } from "../drawing.ts";
 import type { Field, Line } from "../regions/field.ts";
 
 /**
- * A field as elements: between two of its lines the first's gradient, and over it the second's, faded in. All first
- * gradients come before all second ones and begin a pixel early, so that no seam shows at any scale.
+ * A field as elements, passage by passage: the gradient of the line it comes from, and over it that of the line it leads to,
+ * faded in. What has faded in goes on beyond its line, and the next passage begins beneath that: each ends where both sides of
+ * its end are one colour, so that no seam shows at any scale.
  */
 export function drawField(field: Field): Group {
   const { direction, left, top, right, bottom, lines } = field;
@@ -12,15 +13,17 @@ export function drawField(field: Field): Group {
       ? { kind: "rect" as const, x: left, y: from, width: right - left, height: to - from }
       : { kind: "rect" as const, x: from, y: top, width: to - from, height: bottom - top };
   const fills = lines.map((line) => fillOf(line, field));
-  const under: Element[] = [];
-  const over: Element[] = [];
-  const fade = direction === "across" ? "down" : "across";
+  const fade = direction === "across" ? "down-early" : "across-early";
+  const elements: Element[] = [];
+  let begin = lines[0].at;
   for (let i = 1; i < lines.length; i++) {
     const [from, to] = [lines[i - 1].at, lines[i].at];
-    under.push({ fill: fills[i - 1], shape: box(i > 1 ? from - 1 : from, to) });
-    over.push({ fill: fills[i], shape: box(from, to), fade });
+    const beyond = ((to - from) / fadedAt) * (1 - fadedAt);
+    elements.push({ fill: fills[i - 1], shape: box(begin, to + beyond) });
+    elements.push({ fill: fills[i], shape: box(from, to + beyond), fade });
+    begin = to + beyond / 2;
   }
-  return { id: "field", elements: [...under, ...over] };
+  return { id: "field", elements };
 }
 
 function fillOf({ places, colours }: Line, { direction, left, top, right, bottom }: Field): Fill {

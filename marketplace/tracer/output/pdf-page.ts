@@ -1,4 +1,13 @@
-import type { Drawing, Element, Fade, Fill, Shape, Stop, Stroke } from "../drawing.ts";
+import {
+  type Drawing,
+  type Element,
+  type Fade,
+  type Fill,
+  fadeEnd,
+  type Shape,
+  type Stop,
+  type Stroke,
+} from "../drawing.ts";
 import { n, pathOperators } from "./pdf-path.ts";
 
 export interface PdfPage {
@@ -59,9 +68,8 @@ function fadeOf(fade: Fade, shape: Shape): Gradient | null {
   const { x, y, width, height } = shape;
   const white = { r: 255, g: 255, b: 255 };
   const stops = [0, 1].map((opacity) => ({ offset: opacity, colour: { ...white, opacity } }));
-  return fade === "down"
-    ? { kind: "linear", x1: 0, y1: y, x2: 0, y2: y + height, stops }
-    : { kind: "linear", x1: x, y1: 0, x2: x + width, y2: 0, stops };
+  const [across, down] = fadeEnd(fade);
+  return { kind: "linear", x1: x, y1: y, x2: x + across * width, y2: y + down * height, stops };
 }
 
 function stroked({ colour: { r, g, b, opacity }, width, cap, dashes }: Stroke, resources: Resources): string {

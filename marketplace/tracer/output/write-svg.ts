@@ -1,4 +1,4 @@
-import { type Drawing, type Element, type Fade, type Fill, hex, type Shape, type Stroke } from "../drawing.ts";
+import { type Drawing, type Element, type Fade, type Fill, fadeEnd, hex, type Shape, type Stroke } from "../drawing.ts";
 import { linearEnds } from "./linear-ends.ts";
 import { PathData } from "./path-data.ts";
 import { radialCircle } from "./radial-circle.ts";
@@ -28,8 +28,9 @@ export function writeSvg(drawing: Drawing): string {
 
 /** What fades an element in over its own box. */
 function maskOf(fade: Fade): string {
+  const [x, y] = fadeEnd(fade);
   return (
-    `<linearGradient id="fade-${fade}" x2="${fade === "across" ? 1 : 0}" y2="${fade === "down" ? 1 : 0}">` +
+    `<linearGradient id="fade-${fade}" x2="${decimal(x)}" y2="${decimal(y)}">` +
     `<stop stop-color="#fff" stop-opacity="0"/><stop offset="1" stop-color="#fff"/></linearGradient>` +
     `<mask id="mask-${fade}" maskContentUnits="objectBoundingBox"><rect fill="url(#fade-${fade})" width="1" height="1"/></mask>`
   );

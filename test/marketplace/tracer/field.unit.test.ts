@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { Raster } from "../../../marketplace/tracer/image/raster.ts";
+import { type Raster, reduce } from "../../../marketplace/tracer/image/raster.ts";
 import { likeness } from "../../../marketplace/tracer/output/score.ts";
 import { writeSvg } from "../../../marketplace/tracer/output/write-svg.ts";
 import { renderRaster, scoreTrace } from "../../../marketplace/tracer/pool/render.ts";
@@ -89,6 +89,14 @@ describe("a gradient that bends is one field of colour, without seams", () => {
     const rendering = renderRaster(trace(pictures["a wallpaper"]).svg, width, height);
     const even = { width, height, rgba: new Uint8Array(rendering.rgba.length) };
     expect(seams(even, rendering)).toBeLessThan(0.1);
+  });
+
+  test.each([0.2, 0.3, 0.5])("and none at %d times its size", (times) => {
+    const source = pictures["a wallpaper"];
+    const reduced = reduce(source, Math.round(480 * times), Math.round(270 * times));
+    const rendering = renderRaster(trace(source).svg, reduced.width, reduced.height);
+    expect(seams(reduced, rendering)).toBeLessThan(1);
+    expect(rendering.rgba.every((level, i) => i % 4 !== 3 || level === 255)).toBe(true);
   });
 
   test("grain and stars are none of it", () => {
