@@ -15,7 +15,7 @@ import {
   type Target,
 } from "./purchase.ts";
 import { encodeHeader, type Quote, quotedAt, quoteIn } from "./quote.ts";
-import { chooseRequirements, type PriceLimit, refuseBeyond, refuseOtherKey, sign } from "./sign.ts";
+import { chooseRequirements, type PriceLimit, refuseBeyond, refuseOtherKey, refuseOtherWallet, sign } from "./sign.ts";
 import type { SignedPayment } from "./signed-payment.ts";
 import { canStillLand, isUntouched } from "./standing.ts";
 import { type PaymentStore, PaymentsInMemory } from "./store.ts";
@@ -154,6 +154,7 @@ export class Pay {
     const open = await this.#findOpen(id, options);
     if (open) {
       refuseBeyond(limit, open);
+      refuseOtherWallet(open, this.#needs.wallets);
       refuseOtherKey(open, await this.#keyFor(target));
       return this.#post(open, true, options);
     }
