@@ -70,6 +70,8 @@ describe("the editor, without JavaScript", () => {
     expect([one.status, one.location]).toEqual([303, `${path}?done=published`]);
     const two = { ...(await formAt(person, path)), name: "Renamed", do: "publish" };
     expect((await person.post(path, two)).location).toBe(`${path}?done=published`);
+    // The card of what has been published says nothing of runs that it does not know of.
+    expect((await person.get(path)).html).not.toContain("no runs in 30 days");
     const compared = await person.get(`${path}?against=1`);
     expect(compared.html).toMatch(/class="del">- name: Summarise a text<.*class="add">\+ name: Renamed</s);
     expect((await person.get(`${path}?against=9`)).status).toBe(404);

@@ -132,6 +132,7 @@ function goneAsText(handle: string, refused: RefusedYaml): ConsoleView {
   return {
     title: "This draft was moved or discarded",
     lede: "What you wrote is not lost: it can be a draft of its own.",
+    islands: ["typed.js"],
     body: <FromYaml handle={handle} refused={refused} />,
   };
 }

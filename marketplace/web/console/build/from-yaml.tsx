@@ -13,7 +13,13 @@ export const definitionFormBytesMax = 2_621_440;
 export function FromYaml({ handle, refused }: { handle: string; refused: RefusedYaml | undefined }) {
   return (
     <Disclosure summary="Start from a YAML definition" open={refused !== undefined}>
-      <form class="stack stack-3" method="post" action="/build">
+      <form
+        class="stack stack-3"
+        method="post"
+        action="/build"
+        data-typed="yaml"
+        data-filled={refused ? "" : undefined}
+      >
         <ActField value="yaml" />
         <AreaField
           id="yaml-text"

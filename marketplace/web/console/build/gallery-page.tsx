@@ -26,6 +26,7 @@ export function galleryPage(needs: StartNeeds): Page {
       return {
         title: "Build",
         frame: "bare",
+        islands: ["typed.js"],
         body: (
           <div class="wrap page stack stack-10">
             <div class="stack">
