@@ -124,6 +124,28 @@ test("what one wallet bought is not handed to another that shares its store", as
   expect([kept.size, new Set(posted).size, posted.length]).toEqual([1, 1, 2]);
 });
 
+test("of two callers of the same purchase the one that gives up does not end it for the other", async () => {
+  const { kept, store } = memory();
+  const first = new AbortController();
+  let posts = 0;
+  const { pay } = clientOf(
+    async ({ headers }) => {
+      // Longer than the other takes to find out what it buys.
+      await crypto.subtle.digest("SHA-256", new Uint8Array(4_000_000));
+      if (!headers.has("payment-signature")) return quote();
+      posts += 1;
+      if (posts > 1) return json(200, { success: true, output: {} });
+      first.abort(new Error("The first gave up."));
+      return lost();
+    },
+    { wallets, store },
+  );
+  const [given, other] = [errorOf(pay.run(call, { signal: first.signal })), pay.run(call)];
+  expect(await given).toBeInstanceOf(OutcomeUnknownError);
+  expect(await other).toMatchObject({ success: true });
+  expect([posts, kept.size]).toEqual([2, 0]);
+});
+
 test("what no request can be made of is refused as that, and not told as a request whose answer was lost", async () => {
   let asked = 0;
   const answers = () => {
