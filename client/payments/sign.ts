@@ -38,7 +38,8 @@ export function chooseRequirements(quote: Quote, wallets: Wallets, { max_usd, ne
     throw new NotPaidError(`It costs ${price} USDC, which is more than ${dollarsOf(max)}. Nothing was signed.`);
   }
   const networks = offered.map((entry) => entry.network).join(", ") || "no network that is known here";
-  const wanted = network === undefined ? "There is no wallet for it." : `You asked for ${network}.`;
+  const isOffered = network === undefined || offered.some((entry) => entry.network === network);
+  const wanted = isOffered ? `There is no wallet for ${network ?? "it"}.` : `You asked for ${network}.`;
   throw new NotPaidError(`It can be paid on ${networks}. ${wanted} Nothing was signed.`);
 }
 
