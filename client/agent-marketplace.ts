@@ -68,7 +68,8 @@ export class AgentMarketplace {
     const { key = fromEnvironment("AGENT_MARKETPLACE_KEY"), session, dangerouslyAllowBrowser } = options;
     const { timeoutMs, maxRetries, onRetry, fetch = globalThis.fetch.bind(globalThis) } = options;
     const baseUrl = options.baseUrl ?? fromEnvironment("AGENT_MARKETPLACE_URL");
-    if (!baseUrl || !URL.canParse(baseUrl)) throw new TypeError("Give baseUrl, or set AGENT_MARKETPLACE_URL.");
+    if (!baseUrl) throw new TypeError("Give baseUrl, or set AGENT_MARKETPLACE_URL.");
+    refuseUnsendable(baseUrl, { key, session });
     const isPage = "document" in globalThis;
     if (key && isPage && !dangerouslyAllowBrowser) {
       throw new TypeError("A key does not belong in a page. Call from your server, or pay per call with a wallet.");
@@ -143,6 +144,17 @@ export class AgentMarketplace {
     const answer = await this.#http.send({ method: "GET", path, query, repeat: "always" }, options);
     if (answer.status >= 400) throw errorOf(answer);
     return answer.body as Shape;
+  }
+}
+
+/** Throws TypeError for what no request can be made of: sending it would look like a request whose answer was lost. */
+function refuseUnsendable(baseUrl: string, headers: Readonly<Record<"key" | "session", string | undefined>>): void {
+  const url = URL.canParse(baseUrl) ? new URL(baseUrl) : undefined;
+  if (!url || !/^https?:$/.test(url.protocol) || url.username !== "") {
+    throw new TypeError("The service's address must be like https://market.example, with nothing before the host.");
+  }
+  for (const [name, value] of Object.entries(headers)) {
+    if (value && !/^[ -~]*$/.test(value.trim())) throw new TypeError(`${name} must be printable ASCII characters.`);
   }
 }
 

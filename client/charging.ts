@@ -9,8 +9,9 @@ export interface ChargingOptions extends CallOptions {
 }
 
 /**
- * Posts a request that charges credits, under a name, so that a repetition gets the first one's answer. Throws
- * OutcomeUnknownError where no answer came, and AnswerError for a refusal; both carry the name to go on with.
+ * Posts a request that charges credits, under a name, so that a repetition gets the first one's answer. Throws TypeError for a name
+ * that cannot be sent, OutcomeUnknownError where no answer came, and AnswerError for a refusal; the latter two carry the name to go
+ * on with.
  */
 export async function postOnce(
   http: HttpClient,
@@ -20,6 +21,8 @@ export async function postOnce(
 ): Promise<{ readonly answer: Answer; readonly idempotencyKey: string }> {
   const { idempotencyKey = newIdempotencyKey(), signal } = options;
   const isNamedByCaller = options.idempotencyKey !== undefined;
+  if (!sendable.test(idempotencyKey))
+    throw new TypeError("idempotencyKey must have 1 to 255 printable ASCII characters.");
   signal?.throwIfAborted();
   const headers = { "idempotency-key": idempotencyKey };
   const call = { method: "POST", path, body: JSON.stringify(body), headers, repeat: "always" } as const;
@@ -40,6 +43,8 @@ function chargedBy({ status, body, isAfterLoss }: Answer, isNamedByCaller: boole
   if (isLookedUp) return false;
   return isAfterLoss || isNamedByCaller ? "unknown" : false;
 }
+
+const sendable = /^[ -~]{1,255}$/;
 
 const unknownText =
   "There was no answer, so it is not known whether this was charged. Send it again with the same idempotencyKey: it is charged once.";

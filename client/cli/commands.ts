@@ -37,7 +37,7 @@ export const commands: Readonly<Record<string, Command>> = {
       const page = await market.list(query, call).first();
       if (options.json) return sayJson(page);
       for (const { agent, price_credits: price, name, description } of page.agents) {
-        say(`${agent}\t${price === 0 ? "free" : `${price} credits`}\t${name}: ${description.replaceAll(/\s+/g, " ")}`);
+        say(`${agent}\t${price === 0 ? "free" : creditsText(price)}\t${name}: ${description.replaceAll(/\s+/g, " ")}`);
       }
       if (page.agents.length === 0) tell("No agent was found.");
     },
@@ -49,7 +49,7 @@ export const commands: Readonly<Record<string, Command>> = {
       const agent = await market.detail(agentIn(words), call);
       if (options.json) return sayJson(agent);
       say(`${agent.agent}  ${agent.name}: ${agent.description}`);
-      say(`${agent.price_credits} credits a run; answers with ${agent.output_kind}`);
+      say(`${creditsText(agent.price_credits)} a run; answers with ${agent.output_kind}`);
       for (const { name, type, required, default: fallback, choices, description } of agent.inputs) {
         const need = required && fallback === null ? "required" : "optional";
         const allowed = choices === null ? "" : ` (${choices.join(", ")})`;
@@ -76,7 +76,7 @@ export const commands: Readonly<Record<string, Command>> = {
       const run = await market.run({ agent, input, ...(max_credits !== undefined && { max_credits }) }, call);
       if (options.json) return sayJson(run);
       sayOutput(run.output);
-      if (!options.quiet) tell(`${run.credits_used} credits; ${run.credits_remaining} left`);
+      if (!options.quiet) tell(`${creditsText(run.credits_used)}; ${run.credits_remaining} left`);
     },
   },
 
@@ -107,6 +107,8 @@ export function paidText({ amount, network, transaction, payTo }: Paid): string 
   const where = transaction === undefined ? "" : `: ${transaction}`;
   return `${dollarsOf(BigInt(amount))} USDC to ${payTo} on ${network}${where}`;
 }
+
+const creditsText = (credits: number) => `${credits} ${credits === 1 ? "credit" : "credits"}`;
 
 type Paid = Pick<SignedPayment, "amount" | "network" | "payTo"> & { readonly transaction?: string };
 

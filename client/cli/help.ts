@@ -11,6 +11,7 @@ export const help = `agent-marketplace: run paid agents
 Inputs     name=text   name:=JSON   name=@file (a picture becomes a data: address)   --input '{"text":"…"}' or @file or -
 Drawings   -o FILE   --style --mode --colors --simplify --aspect --background --hd --layers --remove-background --seed
            with --max-usd they are paid by a wallet, else with credits (--max-credits)
+Wallets    --max-usd USD   --network eip155:8453 or hedera:mainnet (the first that is offered and can be paid, when left out)
 All        --url URL   --key KEY   --json (the whole answer)   --quiet   --timeout SECONDS   --retries N   --help   --version
 Repeating  --idempotency-key NAME (run, svg): under one name it is charged once
            --purchase NAME (pay): to buy the same once more while the first is open; the same command again goes on with it

@@ -29,6 +29,9 @@ async function main(given: readonly string[]): Promise<number> {
 
 async function marketFor(options: Options, isPaidByWallet: boolean): Promise<AgentMarketplace> {
   const { url: baseUrl, key, quiet } = options;
+  if (!baseUrl && !process.env.AGENT_MARKETPLACE_URL) {
+    throw new UsageError("Say where the marketplace is: --url https://…, or AGENT_MARKETPLACE_URL.");
+  }
   const seconds = Number(options.timeout ?? 300);
   if (!(seconds > 0)) throw new UsageError("--timeout must be a number of seconds.");
   return new AgentMarketplace({

@@ -49,7 +49,9 @@ export async function sayDrawing(drawn: VectorGraphics, { out, json }: Options):
   else if (out === undefined || failure) say(drawn.svg);
   if (failure) throw new NotWrittenError(`${out} cannot be written: ${failure.message}. What was drawn is printed.`);
   if (out === undefined || json) return;
-  tell(`${out}: ${drawn.width} × ${drawn.height}, ${drawn.paths} paths, ${drawn.colors} colours, ${drawn.bytes} bytes`);
+  const { width, height, paths, colors, bytes, cost_usd: cost } = drawn;
+  const paid = cost === 0 ? "free" : `${cost} USD`;
+  tell(`${out}: ${width} × ${height}, ${paths} paths, ${colors} colours, ${bytes} bytes; ${paid}`);
 }
 
 /** Without characters that a terminal takes for commands. */

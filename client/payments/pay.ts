@@ -15,7 +15,7 @@ import {
   type Target,
 } from "./purchase.ts";
 import { encodeHeader, type Quote, quotedAt, quoteIn } from "./quote.ts";
-import { chooseRequirements, type PriceLimit, refuseBeyond, refuseOtherKey, sign } from "./sign.ts";
+import { chooseRequirements, type PriceLimit, refuseBeyond, refuseOtherKey, refuseOtherWallet, sign } from "./sign.ts";
 import type { SignedPayment } from "./signed-payment.ts";
 import { canStillLand, isUntouched } from "./standing.ts";
 import { type PaymentStore, PaymentsInMemory } from "./store.ts";
@@ -49,7 +49,7 @@ export interface PayNeeds {
 export class Pay {
   readonly #needs: PayNeeds;
   readonly #store: PaymentStore;
-  readonly #underWay = new Map<string, Promise<unknown>>();
+  readonly #underWay = new Map<string, UnderWay>();
 
   constructor(needs: PayNeeds) {
     this.#needs = needs;
@@ -141,19 +141,24 @@ export class Pay {
   async #buy<Result>(target: Target, limit: PriceLimit, options: PayOptions = {}): Promise<Paid<Result>> {
     atomicOf(limit.max_usd);
     const id = await purchaseId(this.#needs.http.baseUrl, target, options.purchase);
-    const underWay = this.#underWay.get(id) ?? this.#buyOnce(id, target, limit, options);
-    this.#underWay.set(id, underWay);
-    try {
-      return (await underWay) as Paid<Result>;
-    } finally {
-      if (this.#underWay.get(id) === underWay) this.#underWay.delete(id);
+    const joined = this.#underWay.get(id);
+    if (joined) {
+      return joined.work.catch((error: unknown) => {
+        // Another caller gave that up, and this one did not.
+        if (!joined.signal?.aborted || options.signal?.aborted) throw error;
+        return this.#buy(target, limit, options);
+      }) as Promise<Paid<Result>>;
     }
+    const work = this.#buyOnce(id, target, limit, options).finally(() => this.#underWay.delete(id));
+    this.#underWay.set(id, { work, signal: options.signal });
+    return (await work) as Paid<Result>;
   }
 
   async #buyOnce(id: string, target: Target, limit: PriceLimit, options: PayOptions): Promise<object> {
     const open = await this.#findOpen(id, options);
     if (open) {
       refuseBeyond(limit, open);
+      refuseOtherWallet(open, this.#needs.wallets);
       refuseOtherKey(open, await this.#keyFor(target));
       return this.#post(open, true, options);
     }
@@ -216,6 +221,12 @@ export class Pay {
       endsAt: new Date(signedFrom + goodForSeconds * 1_000).toISOString(),
     } satisfies SignedPayment;
   }
+}
+
+interface UnderWay {
+  readonly work: Promise<object>;
+  /** That of the caller who began it. */
+  readonly signal: AbortSignal | undefined;
 }
 
 interface Quoted {

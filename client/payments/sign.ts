@@ -38,7 +38,8 @@ export function chooseRequirements(quote: Quote, wallets: Wallets, { max_usd, ne
     throw new NotPaidError(`It costs ${price} USDC, which is more than ${dollarsOf(max)}. Nothing was signed.`);
   }
   const networks = offered.map((entry) => entry.network).join(", ") || "no network that is known here";
-  const wanted = network === undefined ? "There is no wallet for it." : `You asked for ${network}.`;
+  const isOffered = network === undefined || offered.some((entry) => entry.network === network);
+  const wanted = isOffered ? `There is no wallet for ${network ?? "it"}.` : `You asked for ${network}.`;
   throw new NotPaidError(`It can be paid on ${networks}. ${wanted} Nothing was signed.`);
 }
 
@@ -47,19 +48,28 @@ export function refuseBeyond({ max_usd, network }: PriceLimit, open: SignedPayme
   const max = atomicOf(max_usd);
   const isDear = BigInt(open.amount) > max;
   if (!isDear && (network === undefined || network === open.network)) return;
-  const begun = `A payment of ${dollarsOf(BigInt(open.amount))} USDC on ${open.network} is open for the same purchase`;
-  const why = isDear ? `, which is more than ${dollarsOf(max)}.` : `; you asked for ${network}.`;
-  const advice = "Nothing was sent. Allow that to go on with it, or name another purchase.";
-  throw new NotPaidError(`${begun}${why} ${advice}`, { payment: open, charged: "unknown" });
+  const why = isDear ? `, which is more than ${dollarsOf(max)}` : `; you asked for ${network}`;
+  throw openError(open, `on ${open.network} is open for the same purchase${why}`, "Allow that to go on with it");
+}
+
+/** Throws NotPaidError where none of these wallets signed the payment: what it buys is another payer's. */
+export function refuseOtherWallet(open: SignedPayment, { evm, hedera }: Wallets): void {
+  const own = open.network.startsWith("eip155:") ? evm?.address : hedera?.accountId;
+  if (own?.toLowerCase() === open.payer.toLowerCase()) return;
+  const whose = `by ${open.payer}, which is no wallet of this client, is open for the same purchase`;
+  throw openError(open, whose, "Go on with that wallet, repeat the payment");
 }
 
 /** Throws NotPaidError where a payment was signed under another key than `key`: it buys for that key's account. */
 export function refuseOtherKey(open: SignedPayment, key: string | undefined): void {
   if (open.key === undefined || open.key === key) return;
-  const begun = `A payment of ${dollarsOf(BigInt(open.amount))} USDC that was begun with another key is open for the same purchase.`;
-  const advice =
-    "Nothing was sent. Go on with that key, repeat the payment with one of its account, or name another purchase.";
-  throw new NotPaidError(`${begun} ${advice}`, { payment: open, charged: "unknown" });
+  const whose = "that was begun with another key is open for the same purchase";
+  throw openError(open, whose, "Go on with that key, repeat the payment with one of its account");
+}
+
+function openError(open: SignedPayment, said: string, advice: string): NotPaidError {
+  const begun = `A payment of ${dollarsOf(BigInt(open.amount))} USDC ${said}. Nothing was sent.`;
+  return new NotPaidError(`${begun} ${advice}, or name another purchase.`, { payment: open, charged: "unknown" });
 }
 
 /** Whole base units of the chain's USDC, to an account of that chain, within an hour. */

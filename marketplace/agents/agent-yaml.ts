@@ -89,16 +89,46 @@ export function agentYaml(
   definition: Readonly<Record<string, unknown>>,
   secretNames: readonly string[],
 ): string {
-  const document = new Document({ agent: address, ...definition });
-  for (const list of ["fields", "tags"]) {
-    const node = document.get(list);
-    if (!isSeq(node)) continue;
-    if (list === "tags") node.flow = true;
-    else for (const item of node.items) if (isMap(item)) item.flow = true;
-  }
-  if (secretNames.length > 0) document.comment = ` secrets that are kept and not told: ${secretNames.join(", ")}`;
+  const told = secretNames.length === 0 ? "" : `\n# secrets that are kept and not told: ${secretNames.join(", ")}\n`;
+  const parts = Object.entries({ agent: address, ...definition });
+  return parts.map(([name, value]) => partYaml(name, value)).join("") + told;
+}
+
+function partYaml(name: string, value: unknown): string {
+  if (isLarge(value)) return `${name}:\n  ${jsonLines(value, name === "fields" ? 1 : 2)}\n`;
+  const document = new Document({ [name]: value });
+  const node = document.get(name);
+  if (isSeq(node) && name === "tags") node.flow = true;
+  if (isSeq(node) && name === "fields") for (const item of node.items) if (isMap(item)) item.flow = true;
   return document.toString({ lineWidth: 0 });
 }
+
+/**
+ * JSON, which is YAML as it is: for what is large the library would take tenths of a second. What is nested in more than `depth` others
+ * is on one line.
+ */
+function jsonLines(value: unknown, depth: number, indent = "  "): string {
+  const hasLines = typeof value === "object" && value !== null && depth > 0 && Object.keys(value).length > 0;
+  if (!hasLines) return JSON.stringify(value);
+  const line = `\n${indent} `;
+  const inner = (one: unknown) => jsonLines(one, depth - 1, `${indent} `);
+  if (Array.isArray(value)) return `[${line}${value.map(inner).join(`,${line}`)}\n${indent}]`;
+  const members = Object.entries(value).map(([name, one]) => `${JSON.stringify(name)}: ${inner(one)}`);
+  return `{${line}${members.join(`,${line}`)}\n${indent}}`;
+}
+
+/** Whether it has more parts than the library writes in some milliseconds. */
+function isLarge(value: unknown): boolean {
+  let left = partsByLibrary;
+  const count = (inner: unknown): boolean => {
+    left -= 1;
+    if (left < 0) return true;
+    return typeof inner === "object" && inner !== null && Object.values(inner).some(count);
+  };
+  return count(value);
+}
+
+const partsByLibrary = 1_000;
 
 function offsetOf(contents: unknown, path: readonly (string | number)[]): number {
   let at: Node | null = isNode(contents) ? contents : null;

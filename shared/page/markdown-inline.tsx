@@ -54,7 +54,7 @@ const entities: Readonly<Record<string, string>> = {
 
 /** The few entities that texts are written with; the page escapes what needs it. */
 export function decoded(text: string): string {
-  return text.replaceAll(/&(\w+);/g, (all, name: string) => entities[name] ?? all);
+  return text.replaceAll(/&(\w+);/g, (all, name: string) => (Object.hasOwn(entities, name) ? entities[name]! : all));
 }
 
 /** The words alone. */

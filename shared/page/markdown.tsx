@@ -181,7 +181,7 @@ const callouts: Readonly<Record<string, Tone>> = { NOTE: "info", WARNING: "warn"
 function quoteOf({ text, tokens }: Tokens.Blockquote, id: string): ComponentChild {
   const [first = "", ...rest] = text.split("\n");
   const [, kind = "", title = ""] = /^\[!(\w+)\]\s*(.*)$/.exec(first) ?? [];
-  const tone = callouts[kind];
+  const tone = Object.hasOwn(callouts, kind) ? callouts[kind] : undefined;
   if (!tone) return <blockquote>{blocksOf(tokens, id)}</blockquote>;
   return (
     <Callout tone={tone} title={title || undefined}>

@@ -69,6 +69,14 @@ describe("with a key", () => {
     expect(drawn).toMatchObject({ code: 0, out: expect.stringMatching(/^<svg.*<\/svg>\n$/s), said: "" });
   });
 
+  test("says what a drawing cost, and of one credit that it is one", async ({ command, directory }) => {
+    const file = join(directory, "logo.svg");
+    const drawn = await command(["svg", "vectorize", "logo.png", "-o", file]);
+    expect(drawn).toMatchObject({ code: 0, out: "", said: expect.stringMatching(/ bytes; 0\.01 USD\n$/) });
+    const { out } = await command(["search"]);
+    expect(out).not.toMatch(/\t1 credits\t/);
+  });
+
   test("a file that cannot be written is refused before it is paid for; a drawing that was paid for is printed then", async ({
     paid,
     command,

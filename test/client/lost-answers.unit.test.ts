@@ -96,6 +96,77 @@ test("credits that are bought for one account are not paid for with the open pay
   expect(JSON.stringify([...kept.values()])).not.toContain("amk_one");
 });
 
+test("what one wallet bought is not handed to another that shares its store", async () => {
+  const { kept, store } = memory();
+  const posted: (string | null)[] = [];
+  const other = { evm: { ...wallets.evm, address: `0x${"2C".repeat(20)}` } };
+  const buyWith = (payers: AgentMarketplaceOptions["wallets"]) =>
+    errorOf(
+      clientOf(
+        ({ headers }) => {
+          if (!headers.has("payment-signature")) return quote();
+          posted.push(headers.get("payment-signature"));
+          return lost();
+        },
+        { wallets: payers, store, maxRetries: 0 },
+      ).pay.run(call),
+    );
+  expect(await buyWith(wallets)).toBeInstanceOf(OutcomeUnknownError);
+  const [open] = kept.values();
+  for (const payers of [other, { hedera: { accountId: "0.0.7" } as never }, {}]) {
+    const refused = await buyWith(payers);
+    expect(refused).toBeInstanceOf(NotPaidError);
+    expect(refused).toMatchObject({ charged: "unknown", payment: open });
+  }
+  expect(posted.length).toBe(1);
+  const spelt = { evm: { ...wallets.evm, address: wallets.evm.address.toUpperCase().replace("0X", "0x") } };
+  expect(await buyWith(spelt)).toBeInstanceOf(OutcomeUnknownError);
+  expect([kept.size, new Set(posted).size, posted.length]).toEqual([1, 1, 2]);
+});
+
+test("of two callers of the same purchase the one that gives up does not end it for the other", async () => {
+  const { kept, store } = memory();
+  const first = new AbortController();
+  let posts = 0;
+  const { pay } = clientOf(
+    async ({ headers }) => {
+      // Longer than the other takes to find out what it buys.
+      await crypto.subtle.digest("SHA-256", new Uint8Array(4_000_000));
+      if (!headers.has("payment-signature")) return quote();
+      posts += 1;
+      if (posts > 1) return json(200, { success: true, output: {} });
+      first.abort(new Error("The first gave up."));
+      return lost();
+    },
+    { wallets, store },
+  );
+  const [given, other] = [errorOf(pay.run(call, { signal: first.signal })), pay.run(call)];
+  expect(await given).toBeInstanceOf(OutcomeUnknownError);
+  expect(await other).toMatchObject({ success: true });
+  expect([posts, kept.size]).toEqual([2, 0]);
+});
+
+test("what no request can be made of is refused as that, and not told as a request whose answer was lost", async () => {
+  let asked = 0;
+  const answers = () => {
+    asked += 1;
+    return lost();
+  };
+  for (const idempotencyKey of ["ключ", "", "a\nb", "a".repeat(256)]) {
+    const error = await errorOf(clientOf(answers).run({ agent: "ada/echo", input: {} }, { idempotencyKey }));
+    expect(error).toBeInstanceOf(TypeError);
+    expect(String(error)).toContain("idempotencyKey");
+  }
+  expect(() => clientOf(answers, { key: "ключ" })).toThrow("key must be");
+  expect(() => clientOf(answers, { session: "a=ключ" })).toThrow("session must be");
+  for (const baseUrl of ["localhost:4020", "ftp://a.example", "https://me:secret@a.example"]) {
+    expect(() => clientOf(answers, { baseUrl })).toThrow(/^The service's address must be like https/);
+  }
+  expect(asked).toBe(0);
+  // A key that was read from a file has the end of its line.
+  expect(await errorOf(clientOf(answers, { key: "amk_x\n" }).balance())).toMatchObject({ charged: false });
+});
+
 test("a call that was led elsewhere after its answer was lost is not told as free of charge", async () => {
   let posts = 0;
   const market = clientOf(() => {

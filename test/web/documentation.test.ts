@@ -235,6 +235,16 @@ test("each setting of each connector is explained, and none that there is not", 
   }
 });
 
+test("programs that pay are shown with a network that can be paid on here, and its USDC", async () => {
+  const kinds = [{ x402Version: 2, scheme: "exact", network: "eip155:8453" }];
+  const onBase = { ...facts(), facilitator: { supported: async () => ({ kinds }) as never } };
+  const text = await docsMarkdown(onBase, "per-call.md");
+  expect(text).toContain('const network = "eip155:8453";');
+  expect(text).toContain("0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913");
+  expect(await docsMarkdown(onBase, "payout-wallets.md")).toContain('"network":"eip155:8453"');
+  for (const file of written.map(({ file }) => file)) expect(await docsMarkdown(onBase, file)).not.toContain("84532");
+});
+
 test("every page of the documentation has a twin in Markdown, without the comments that are for tests", async () => {
   const names = await readdir(join(project, "marketplace/web/docs/pages"));
   expect(names.toSorted()).toEqual(written.map(({ file }) => file).toSorted());

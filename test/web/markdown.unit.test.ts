@@ -58,6 +58,11 @@ describe("Markdown of whoever wrote it", () => {
     }
   });
 
+  test("takes words that every object has for words", () => {
+    expect(html("&constructor; &toString; &amp;")).toBe("<p>&amp;constructor; &amp;toString; &amp;</p>");
+    expect(html("> [!constructor] A\n> b")).toContain("<blockquote>");
+  });
+
   test("sets no inline style, also in code", () => {
     expect(html("```ts\nconst a = 1; // one\n```\n\n```sh\ncurl -s x\n```")).not.toContain("style=");
   });

@@ -328,6 +328,23 @@ test("what was asked for before a reload comes before another drawing of its kin
   await close();
 });
 
+test("a trace that is made meanwhile does not have a drawing whose answer was lost charged again", async ({ site }) => {
+  const { page, close } = await withCredits(site, 20n);
+  const names = await loseFirstAnswer(page, "generate");
+  const draw = page.getByRole("button", { name: /^Draw 3 credits/ });
+  await page.getByText("Draw", { exact: true }).click();
+  await page.getByLabel("What to draw").fill("A fox made of paper");
+  await draw.click();
+  await page.getByText("The answer was lost on the way.").waitFor();
+  await choose(page);
+  await page.getByRole("button", { name: "Trace 1 credit" }).click();
+  await page.getByText(/Traced in .* for 1 credit\./).waitFor();
+  await page.reload();
+  await page.getByText(/^Asked for before: “A fox made of paper”\. Drawn in/).waitFor();
+  expect(names).toEqual([names[0], names[0]]);
+  await close();
+});
+
 test("a picture that is too large to be kept is charged once when it is chosen again after a reload", async ({
   site,
 }) => {

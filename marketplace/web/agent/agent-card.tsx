@@ -10,7 +10,7 @@ import { connectorIcon } from "./connector-icon.ts";
 import { Networks } from "./networks.tsx";
 
 /** An agent among others: what it does, what it costs, and whether it works. The whole card is one link. */
-export function AgentCard({ agent, under = "h2", isLater = false }: AgentCardProps) {
+export function AgentCard({ agent, under = "h2", isLater = false, hasFigures = true }: AgentCardProps) {
   const Heading = under;
   return (
     <article class={classes("agent", isLater && "later")}>
@@ -26,7 +26,7 @@ export function AgentCard({ agent, under = "h2", isLater = false }: AgentCardPro
       </div>
       <p class="agent-desc">{agent.description}</p>
       <div class="agent-foot">
-        <Done figures={agent.figures} />
+        {hasFigures && <Done figures={agent.figures} />}
         <span class="row">
           <Networks networks={(agent.per_call?.networks ?? []).slice(0, networksShown)} />
         </span>
@@ -40,6 +40,8 @@ interface AgentCardProps {
   readonly under?: "h2" | "h3";
   /** Below the first screen of a phone. */
   readonly isLater?: boolean;
+  /** False where its runs are not known: nothing is said of them. */
+  readonly hasFigures?: boolean;
 }
 
 const networksShown = 4;

@@ -109,7 +109,7 @@ function Waiting({ shown: { detail, agent }, hasExamples }: { shown: ShownAgent;
       <div class="empty">
         <h3>Nothing run yet</h3>
         <p>
-          The form is filled in with an example. Run it as it is, or with your own input.
+          <span id="filled-with">The form is filled in with an example. Run it as it is, or with your own input.</span>
           {hasExamples && (
             <>
               {" "}

@@ -18,7 +18,7 @@ import { payableHere } from "../../payments/facilitator/payable-networks.ts";
 import { unquotedGoodForDays } from "../../payments/paid-calls/settled-elsewhere.ts";
 import { examplesMax } from "../../runs/agent-examples.ts";
 import { outputsKeptHours } from "../../runs/kept-outputs.ts";
-import { faucet } from "../../stablecoins.ts";
+import { faucet, stablecoinOn } from "../../stablecoins.ts";
 import { svgProducts } from "../../svg/products.ts";
 import { drawingWaitSeconds, maxTimeoutSeconds } from "../../time-limits.ts";
 import { connectorChapters, networkTable, statusTable } from "./generated.ts";
@@ -38,8 +38,11 @@ export interface DocsFacts {
  * from the code in place of the comments that name them. Comments for tests are left in.
  */
 export async function docsText(facts: DocsFacts, file: string, own: Tables = {}): Promise<string> {
-  const said: Readonly<Record<string, string>> = { ...figures, facilitator: facts.config.facilitatorPublicUrl };
-  const text = sourceOf(file)
+  const source = sourceOf(file);
+  const network = source.includes("{evmNetwork}") ? await evmNetworkHere(facts) : exampleNetwork;
+  const evm = { evmNetwork: network, evmUsdc: stablecoinOn(network)?.asset ?? "" };
+  const said: Readonly<Record<string, string>> = { ...figures, ...evm, facilitator: facts.config.facilitatorPublicUrl };
+  const text = source
     .replaceAll(exampleUrl, facts.config.publicUrl)
     .replaceAll(/\{(\w+)\}/g, (written, name) => said[name] ?? written);
   const parts: string[] = [];
@@ -55,9 +58,17 @@ export async function docsMarkdown(facts: DocsFacts, file: string, own?: Tables)
   return withoutComments(await docsText(facts, file, own)).replaceAll(/^```(\w+) tab=.*$/gm, "```$1");
 }
 
-/** What these texts say that can change while the process runs: of all tables, only that of the networks. */
+/** The EVM network that programs are shown with: one that can be paid on here, where that can be learnt. */
+async function evmNetworkHere({ facilitator }: Pick<DocsFacts, "facilitator">): Promise<string> {
+  const networks = await payableHere(facilitator);
+  return networks.find((network) => network.startsWith("eip155:")) ?? exampleNetwork;
+}
+
+const exampleNetwork = "eip155:84532";
+
+/** What these texts say that can change while the process runs: the networks, and nothing else. */
 export async function changingIn(files: readonly string[], { facilitator }: DocsFacts): Promise<string> {
-  const namesNetworks = files.some((file) => sourceOf(file).includes("<!-- generated: networks -->"));
+  const namesNetworks = files.some((file) => /<!-- generated: networks -->|\{evmNetwork\}/.test(sourceOf(file)));
   return namesNetworks ? (await payableHere(facilitator)).join() : "";
 }
 

@@ -1,5 +1,5 @@
 import { accountHere, ownName } from "./agent/account-here.ts";
-import { followCode, keepTried, writeIntoCode } from "./agent/code.ts";
+import { followCode, forgetTried, keepTried, lastTried, writeIntoCode } from "./agent/code.ts";
 import { findAnswer } from "./agent/last-answer.ts";
 import { Outcome } from "./agent/outcome.ts";
 import { type Paying, payAndRun, resume, tellFailure } from "./agent/pay-with-wallet.ts";
@@ -7,7 +7,7 @@ import { Price } from "./agent/price.ts";
 import { runFree } from "./agent/run-free.ts";
 import { finishRun, runWithCredits } from "./agent/run-with-credits.ts";
 import { byId } from "./dom/elements.ts";
-import { chosenValue, clearFieldErrors, readInput, writeInput } from "./dom/fields.ts";
+import { chosenValue, clearFieldErrors, readInput, resetInput, writeInput } from "./dom/fields.ts";
 import { findKept } from "./payment/kept.ts";
 import { WalletPanel } from "./payment/wallet-panel.ts";
 
@@ -25,18 +25,7 @@ function start(form: HTMLFormElement): void {
 
   followCode();
   hideBarBesideButtons(form);
-  const example = readInput(form);
-  const refresh = () => {
-    const values = readInput(form);
-    writeIntoCode(values);
-    keepTried(address, values);
-  };
-  form.addEventListener("input", refresh);
-  onReset(() => {
-    writeInput(form, example);
-    clearFieldErrors(form);
-    refresh();
-  });
+  const refresh = followInput(form, address);
 
   const press = async (work: () => Promise<void>): Promise<void> => {
     if (isBusy) return;
@@ -89,14 +78,34 @@ function goOn(paying: Paying, { isSignedIn, refresh }: { isSignedIn: boolean; re
   else if (run) paying.press(() => finishRun(paying, run, true));
 }
 
-function onReset(reset: () => void): void {
-  // The page came with the input of a run, and the link leads to the one with the example.
-  const hasOtherInput = ["run", "example"].some((name) => new URLSearchParams(location.search).has(name));
+/** The input is that of the last visit in this tab, where there was one. Answers what has to be done when it was changed. */
+function followInput(form: HTMLFormElement, agent: string): () => void {
+  const refresh = () => {
+    const values = readInput(form);
+    writeIntoCode(values);
+    keepTried(agent, values);
+  };
+  form.addEventListener("input", refresh);
+  const typed = hasOtherInput() ? undefined : lastTried(agent);
+  if (typed) {
+    writeInput(form, typed);
+    refresh();
+    byId("filled-with")?.replaceChildren("The form is filled in as you left it.");
+  }
   document.querySelector("[data-reset]")?.addEventListener("click", (event) => {
-    if (hasOtherInput) return;
+    forgetTried(agent);
+    if (hasOtherInput()) return;
     event.preventDefault();
-    reset();
+    resetInput(form);
+    clearFieldErrors(form);
+    writeIntoCode(readInput(form));
   });
+  return refresh;
+}
+
+/** The page came with the input of a run, and the link to reset it leads to the one with the example. */
+function hasOtherInput(): boolean {
+  return ["run", "example"].some((name) => new URLSearchParams(location.search).has(name));
 }
 
 /** Where the page cannot pay this way, it scrolls to what can be done instead. */

@@ -1,5 +1,6 @@
 /** @jsxRuntime automatic @jsxImportSource preact */
 import { render } from "preact";
+import { keepTyped } from "./dom/typed.ts";
 import { Bench, type State } from "./svg/bench.ts";
 import { Canvas } from "./svg/canvas.tsx";
 import { ApiCode } from "./svg/code.tsx";
@@ -20,6 +21,7 @@ const out = document.querySelector<HTMLElement>("[data-out]");
 if (form && out) start(form, out);
 
 function start(form: HTMLFormElement, out: HTMLElement): void {
+  keepTyped(form);
   const tracer = new Tracer(out.dataset.worker ?? "");
   const origin = out.dataset.origin ?? location.origin;
   let isMounted = false;

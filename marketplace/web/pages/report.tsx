@@ -45,6 +45,7 @@ function formView(agent: LiveAgent, filled: Filled): View {
     title: `Report ${agent.version.name}`,
     picture: agentPicture(agent.address, agent.version.name),
     isPrivate: true,
+    islands: ["typed.js"],
     body: (
       <Frame agent={agent}>
         <p class="lede">

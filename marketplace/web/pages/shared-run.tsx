@@ -132,6 +132,7 @@ function reportView({ agent_name: name }: SharedRun, { token }: Visit["params"],
     status: refusal?.status,
     headers: { ...unlisted.headers, ...refusal?.headers },
     title: "Report a shared run",
+    islands: ["typed.js"],
     body: (
       <div class="wrap page">
         <div class="cols cols-7-5">

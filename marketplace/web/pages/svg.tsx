@@ -164,6 +164,8 @@ async function view(
           method="post"
           action="/svg"
           encType="multipart/form-data"
+          data-typed="svg"
+          data-filled={values.get("make") === null ? undefined : ""}
           data-account={viewer?.account?.id}
           {...benchData}
         >

@@ -31,7 +31,13 @@ export function ReportForm({ action, back, filled: { reason, text, email, refusa
   const errorOf = (field: string) => (refusal?.body.field === field ? sentence(refusal.message) : undefined);
   const reasonError = errorOf("reason");
   return (
-    <form class="stack stack-6" method="post" action={action}>
+    <form
+      class="stack stack-6"
+      method="post"
+      action={action}
+      data-typed={action}
+      data-filled={refusal ? "" : undefined}
+    >
       <fieldset class="stack stack-2" aria-describedby={reasonError ? "reason-error" : undefined}>
         <legend class="label">What is wrong</legend>
         {Object.entries(reportReasons).map(([value, label]) => (

@@ -2,7 +2,7 @@ import { test as base, describe, expect } from "vitest";
 import { connectorIds } from "../../../marketplace/connectors/connector.ts";
 import { startMarketplace, type TestMarketplace } from "../../support/marketplace.ts";
 import { newPerson, type Person } from "./person.ts";
-import { formIn } from "./posted-form.ts";
+import { allFormsIn, formIn } from "./posted-form.ts";
 
 // biome-ignore lint/correctness/noEmptyPattern: Vitest reads from the pattern which other fixtures this one takes
 const test = base.extend("market", { scope: "file" }, async ({}, { onCleanup }): Promise<TestMarketplace> => {
@@ -70,6 +70,8 @@ describe("the editor, without JavaScript", () => {
     expect([one.status, one.location]).toEqual([303, `${path}?done=published`]);
     const two = { ...(await formAt(person, path)), name: "Renamed", do: "publish" };
     expect((await person.post(path, two)).location).toBe(`${path}?done=published`);
+    // The card of what has been published says nothing of runs that it does not know of.
+    expect((await person.get(path)).html).not.toContain("no runs in 30 days");
     const compared = await person.get(`${path}?against=1`);
     expect(compared.html).toMatch(/class="del">- name: Summarise a text<.*class="add">\+ name: Renamed</s);
     expect((await person.get(`${path}?against=9`)).status).toBe(404);
@@ -240,6 +242,30 @@ describe("the editor, without JavaScript", () => {
     await market.context.db.query("select count_calls($1, 60, 60)", [`changes:${account.id}`]);
     const refused = await person.post(path, { ...open, do: "publish" });
     expect([refused.status, formIn(refused.html, "build").name]).toEqual([429, "Hours of work"]);
+  });
+
+  test("gives back as a text what no form can show of a draft that is gone", async ({ market }) => {
+    const { person, path } = await begun(market);
+    const open = await formAt(person, path);
+    const { revision = "" } = open;
+    await person.post(path, { act: "discard", revision });
+    const typed = {
+      ...open,
+      name: "Hours: of “work”",
+      description: "d".repeat(5_001),
+      "s.prompt": "Say {{text}}\nonce",
+    };
+    const late = await person.post(path, { ...typed, do: "save" });
+    expect([late.status, late.html.includes("This draft was moved or discarded")]).toEqual([422, true]);
+    const { yaml = "" } = allFormsIn(late.html).find(({ action }) => action === "/build")?.fields ?? {};
+    expect(yaml).toContain(typed.description);
+    const deep = "[".repeat(20_000) + "]".repeat(20_000);
+    const lost = await person.post(path, { ...typed, connector: "http-api", "s.body": deep, do: "save" });
+    expect(lost.status).toBe(404);
+    const again = await person.post("/build", { act: "yaml", yaml: yaml.replace(/d{5001}/, "Shorter.") });
+    expect(await formAt(person, String(again.location))).toMatchObject({
+      ...{ name: typed.name, description: "Shorter.", "s.prompt": typed["s.prompt"] },
+    });
   });
 
   test("takes a text as long as one may be in any script, and gives a longer one back", async ({ market }) => {

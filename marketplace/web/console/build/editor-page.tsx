@@ -11,10 +11,10 @@ import type { Page } from "../../page.ts";
 import { type AccountVisit, type ConsoleView, consolePage, done } from "../console-page.tsx";
 import { type Refusal, unchanged, wholeNumber } from "../refusal.ts";
 import { edit, gone, isNotFound } from "./edit.ts";
-import { type Before, type EditorNeeds, readEditor } from "./editor-state.ts";
+import { type Before, type EditorNeeds, type RefusedYaml, readEditor } from "./editor-state.ts";
 import { EditorView } from "./editor-view.tsx";
-import { definitionInForm, formerRulesIn, lostSecretIn } from "./form-draft.ts";
-import { definitionFormBytesMax, FromYaml } from "./from-yaml.tsx";
+import { definitionInForm, definitionText, formerRulesIn, lostSecretIn } from "./form-draft.ts";
+import { definitionFormBytesMax, FromYaml, refusedYamlIn } from "./from-yaml.tsx";
 
 const here = ({ params }: AccountVisit) => `/build/${params.slug}`;
 const slugOf = ({ params }: AccountVisit) => params.slug ?? "";
@@ -113,17 +113,28 @@ async function withoutDraft(
   refusal: Refusal | undefined,
 ): Promise<ConsoleView> {
   if (!refusal || !isNotFound(error)) throw error;
-  if (refusal.act === "yaml") {
-    return {
-      title: "This draft was moved or discarded",
-      lede: "What you wrote is not lost: it can be a draft of its own.",
-      body: <FromYaml handle={visit.account.handle} refusal={refusal} />,
-    };
-  }
+  const { handle } = visit.account;
+  const asText = refusedYamlIn(refusal);
+  if (asText) return goneAsText(handle, asText);
+  if (refusal.act !== "edit") throw error;
   const read = draftDefinitionShape.safeParse(definitionInForm(refusal.form));
-  if (refusal.act !== "edit" || !read.success) throw error;
+  if (!read.success) {
+    const text = definitionText(`${handle}/${slugOf(visit)}`, refusal.form);
+    if (text === undefined) throw error;
+    return goneAsText(handle, { text, problem: refusal.error.message });
+  }
   const { draft, before } = gone(slugOf(visit), read.data, refusal.form);
   return viewOf(needs, visit, draft, { ...before, problem: refusal.sentence });
+}
+
+/** A text has room for what no form can show. */
+function goneAsText(handle: string, refused: RefusedYaml): ConsoleView {
+  return {
+    title: "This draft was moved or discarded",
+    lede: "What you wrote is not lost: it can be a draft of its own.",
+    islands: ["typed.js"],
+    body: <FromYaml handle={handle} refused={refused} />,
+  };
 }
 
 /** A draft that was posted and not kept stays in the form. */

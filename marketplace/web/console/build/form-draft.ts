@@ -32,6 +32,20 @@ export function definitionInForm(form: URLSearchParams): object {
   };
 }
 
+/**
+ * The definition in the form as a text that an agent's file may have, a line for each part: YAML takes JSON as it is. Undefined for one
+ * that is nested too deep to be written.
+ */
+export function definitionText(agent: string, form: URLSearchParams): string | undefined {
+  try {
+    const parts = Object.entries({ agent, ...definitionInForm(form) });
+    return parts.map(([name, value]) => `${name}: ${JSON.stringify(value)}\n`).join("");
+  } catch (error) {
+    if (error instanceof RangeError) return undefined;
+    throw error;
+  }
+}
+
 /** Which rules each type of field has; a draft keeps no others (`formerRulesIn`). */
 export const rulesOf: Readonly<Record<FieldType, readonly FieldRule[]>> = {
   string: ["max_length", "pattern"],

@@ -7,7 +7,7 @@ import { keepYaml } from "../../../drafts/draft-yaml.ts";
 import { listTemplates, type StartNeeds, startDraft, templateChains } from "../../../drafts/start-draft.ts";
 import type { Page } from "../../page.ts";
 import { type AccountVisit, consolePage } from "../console-page.tsx";
-import { definitionFormBytesMax, FromYaml } from "./from-yaml.tsx";
+import { definitionFormBytesMax, FromYaml, refusedYamlIn } from "./from-yaml.tsx";
 import { OwnAgents } from "./own-agents.tsx";
 import { readOwnWork } from "./own-work.ts";
 import { TemplateGallery } from "./template-gallery.tsx";
@@ -26,11 +26,12 @@ export function galleryPage(needs: StartNeeds): Page {
       return {
         title: "Build",
         frame: "bare",
+        islands: ["typed.js"],
         body: (
           <div class="wrap page stack stack-10">
             <div class="stack">
               <GalleryHead />
-              <FromYaml handle={visit.account.handle} refusal={refusal} />
+              <FromYaml handle={visit.account.handle} refused={refusedYamlIn(refusal)} />
             </div>
             {refusal?.act === "start" && <Callout tone="bad" role="alert" title={refusal.sentence} />}
             {/* A creator without agents begins with a template at once. */}

@@ -68,7 +68,7 @@ export function BuyersCard({ editor }: { editor: Editor }) {
       </div>
       {priceOf(draft.definition) !== undefined && (
         <div class="build-listed" inert>
-          <AgentCard agent={listed} under="h3" />
+          <AgentCard agent={listed} under="h3" hasFigures={draft.agent === undefined} />
         </div>
       )}
     </section>

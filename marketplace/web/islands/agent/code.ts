@@ -25,21 +25,31 @@ export function followCode(): void {
   }
 }
 
-/** The input that was last tried in this tab, for the other pages of the agent. */
+/** The input that was last typed in this tab, for the other pages of the agent and for the next visit. */
 export function keepTried(agent: string, values: Readonly<InputValues>): void {
   try {
     sessionStorage.setItem(triedKey(agent), JSON.stringify(values));
   } catch {
     // A picture may be too large for the storage; the programs then show the example.
+    forgetTried(agent);
   }
 }
 
+/** What a visitor typed before signing in is theirs afterwards. */
 export function lastTried(agent: string): InputValues | undefined {
   try {
-    const text = sessionStorage.getItem(triedKey(agent));
+    const text = sessionStorage.getItem(triedKey(agent)) ?? sessionStorage.getItem(`tried ${agent}`);
     return text === null ? undefined : (JSON.parse(text) as InputValues);
   } catch {
     return undefined;
+  }
+}
+
+export function forgetTried(agent: string): void {
+  try {
+    for (const key of [triedKey(agent), `tried ${agent}`]) sessionStorage.removeItem(key);
+  } catch {
+    // Where nothing can be kept, nothing was.
   }
 }
 

@@ -31,6 +31,20 @@ export function writeInput(form: HTMLFormElement, values: Readonly<InputValues>)
   }
 }
 
+/** Puts the values back that the page came with; a browser fills in a page that is loaded again. */
+export function resetInput(form: HTMLFormElement): void {
+  for (const control of controlsOf(form)) {
+    if (control instanceof HTMLSelectElement) {
+      control.selectedIndex = Math.max(
+        0,
+        [...control.options].findIndex((option) => option.defaultSelected),
+      );
+    } else if (control instanceof HTMLInputElement && control.type === "checkbox") {
+      control.checked = control.defaultChecked;
+    } else control.value = control.defaultValue;
+  }
+}
+
 /** Shows what the server refused beside its field, and goes there; false when there is no such field. */
 export function showFieldError(form: HTMLFormElement, field: unknown, problem: string): boolean {
   const control = controlsOf(form).find((one) => one.dataset.field === field);

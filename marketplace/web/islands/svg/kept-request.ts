@@ -9,48 +9,55 @@ export interface KeptRequest {
   readonly body?: string;
 }
 
-/** The last one of this page: the tab's storage may be full, or switched off. */
-let here: { readonly account: string; readonly request: KeptRequest } | undefined;
+/** A drawing from words, or a trace: of each, one request waits for its answer without ending the other's waiting. */
+export type Kind = "draw" | "trace";
+
+/** The last ones of this page: the tab's storage may be full, or switched off. */
+const here = new Map<string, KeptRequest>();
 
 /**
- * Keeps the last request of an account whose end is not known, in the tab's own storage: a reload of the page asks for the same
- * drawing, and not for a second one.
+ * Keeps the last request of an account and kind whose end is not known, in the tab's own storage: a reload of the page asks for the
+ * same drawing, and not for a second one.
  */
-export function keepRequest(account: string, request: KeptRequest): void {
-  here = { account, request };
+export function keepRequest(account: string, kind: Kind, request: KeptRequest): void {
+  const key = keyOf(account, kind);
+  here.set(key, request);
   const { body: _, ...small } = request;
-  if (!store(account, request)) store(account, small);
+  if (!store(key, request)) store(key, small);
 }
 
-export function findRequest(account: string): KeptRequest | undefined {
-  if (here?.account === account) return here.request;
+export function findRequest(account: string, kind: Kind): KeptRequest | undefined {
+  const key = keyOf(account, kind);
+  const request = here.get(key);
+  if (request) return request;
   try {
-    return JSON.parse(sessionStorage.getItem(keyOf(account)) ?? "") as KeptRequest;
+    return JSON.parse(sessionStorage.getItem(key) ?? "") as KeptRequest;
   } catch {
     return undefined;
   }
 }
 
-export function forgetRequest(account: string): void {
-  here = undefined;
+export function forgetRequest(account: string, kind: Kind): void {
+  const key = keyOf(account, kind);
+  here.delete(key);
   try {
-    sessionStorage.removeItem(keyOf(account));
+    sessionStorage.removeItem(key);
   } catch {
     // Where nothing can be kept, nothing was.
   }
 }
 
-function store(account: string, request: KeptRequest): boolean {
+function store(key: string, request: KeptRequest): boolean {
   try {
-    sessionStorage.removeItem(keyOf(account));
-    sessionStorage.setItem(keyOf(account), JSON.stringify(request));
+    sessionStorage.removeItem(key);
+    sessionStorage.setItem(key, JSON.stringify(request));
     return true;
   } catch {
     return false;
   }
 }
 
-const keyOf = (account: string) => `drawing under way ${account}`;
+const keyOf = (account: string, kind: Kind) => `drawing under way ${account} ${kind}`;
 
 /** Equal for equal orders. */
 export async function digestOf(asked: object): Promise<string> {
