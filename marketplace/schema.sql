@@ -1047,6 +1047,8 @@ CREATE INDEX listings_facets ON public.listings USING gin (facets);
 
 CREATE INDEX listings_most_run ON public.listings USING btree (runs DESC, created_at DESC, agent_id) INCLUDE (connector, price_credits, facets);
 
+CREATE INDEX listings_narrowed ON public.listings USING gin (array_append(facets, ('connector:'::text || connector)));
+
 CREATE INDEX listings_newest ON public.listings USING btree (created_at DESC, agent_id) INCLUDE (connector, price_credits, facets);
 
 CREATE INDEX listings_of_connector ON public.listings USING btree (connector, created_at DESC, agent_id);
