@@ -47,6 +47,9 @@ async function serve(
     endStream = () => response.end("ended");
   });
   let waiting = 0;
+  app.get("/sending", (_request, response) => {
+    response.json({ connections: [...sockets].filter((socket) => socket.writableLength > 0).length });
+  });
   app.get("/waiting", (_request, response) => void response.json({ waiting }));
   app.get("/never", (_request, response) => {
     waiting += 1;
@@ -349,6 +352,31 @@ test("a connection is closed when its client takes nothing of an answer, and no 
     return;
   }
 });
+
+alone(
+  "while large answers that were made together wait unread, who takes none is not waited for, and who reads is",
+  async ({ start, open }) => {
+    const { service, asked } = await start();
+    const large = "GET /large HTTP/1.1\r\nHost: x\r\n\r\n";
+    const begunAt = performance.now();
+    const unread = Array.from({ length: 6 }, () => open(service).pause());
+    const slow = open(service).pause();
+    for (const socket of [...unread, slow]) socket.write(large);
+    await eventually(() => expect(asked()).toBe(7));
+    slow.on("data", () => {
+      if (slow.bytesRead < (performance.now() - begunAt) * 1_500) return;
+      slow.pause();
+      setTimeout(() => slow.resume(), 20);
+    });
+    slow.resume();
+    await eventually(async () => {
+      const { connections } = (await (await fetch(`${service.url}/sending`)).json()) as { connections: number };
+      expect(connections).toBeLessThanOrEqual(4);
+    });
+    expect(performance.now() - begunAt).toBeLessThan(20_000);
+    await eventually(() => expect(slow.bytesRead).toBeGreaterThan(30_000_000));
+  },
+);
 
 test.for([13, 60_000])("%i bytes that come in two pieces are no large body", async (length, { start, say }) => {
   const { service, finish, asked, received } = await start({ largeBodiesPerAddress: 2 });
