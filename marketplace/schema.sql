@@ -1033,6 +1033,8 @@ CREATE INDEX failed_requests_by_age ON public.failed_requests USING btree (at);
 
 CREATE INDEX files_of_account ON public.files USING btree (account_id, created_at DESC, name);
 
+CREATE INDEX files_of_agent ON public.files USING btree (agent_id, created_at DESC, name) WHERE (agent_id IS NOT NULL);
+
 CREATE INDEX handles_of_account ON public.handles USING btree (account_id);
 
 CREATE INDEX key_days_by_age ON public.key_days USING btree (day);
