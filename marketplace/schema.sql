@@ -1033,6 +1033,8 @@ CREATE INDEX failed_requests_by_age ON public.failed_requests USING btree (at);
 
 CREATE INDEX files_of_account ON public.files USING btree (account_id, created_at DESC, name);
 
+CREATE INDEX files_of_agent ON public.files USING btree (agent_id, created_at DESC, name) WHERE (agent_id IS NOT NULL);
+
 CREATE INDEX handles_of_account ON public.handles USING btree (account_id);
 
 CREATE INDEX key_days_by_age ON public.key_days USING btree (day);
@@ -1046,6 +1048,8 @@ CREATE INDEX listings_cheapest ON public.listings USING btree (price_credits, cr
 CREATE INDEX listings_facets ON public.listings USING gin (facets);
 
 CREATE INDEX listings_most_run ON public.listings USING btree (runs DESC, created_at DESC, agent_id) INCLUDE (connector, price_credits, facets);
+
+CREATE INDEX listings_narrowed ON public.listings USING gin (array_append(facets, ('connector:'::text || connector)));
 
 CREATE INDEX listings_newest ON public.listings USING btree (created_at DESC, agent_id) INCLUDE (connector, price_credits, facets);
 

@@ -113,15 +113,16 @@ export interface ErrorPage {
 
 /** Listens on `host:port` (0 = any free port). */
 export async function listen(app: Express, options: { host: string; port: number }): Promise<Listening> {
+  const trusts = app.get("trust proxy fn") as (address: string, hop: number) => boolean;
+  const isProxy = (address: string) => trusts(address, 0);
+  const reading = new ReadingTurns(isProxy);
   // Node would answer a request without a Host itself, uncounted.
-  const reading = new ReadingTurns();
   const server = createServer({ ...messagesOf(app, reading), ...timeouts, requireHostHeader: false });
   reading.watch(server);
-  const isProxy = app.get("trust proxy fn") as (address: string, hop: number) => boolean;
   const { connectionsPerAddress, unreadSeconds } = app.locals.httpLimits as HttpLimits;
   const pipelining = new Pipelining(server, (socket) => markUsed(socket));
   const markUsed = limitConnections(server, connectionsPerAddress, {
-    isProxy: (address) => isProxy(address, 0),
+    isProxy,
     isIdle: (socket) => pipelining.isIdle(socket),
   });
   endUnreadAnswers(server, unreadSeconds);

@@ -65,7 +65,7 @@ function listEndpoint(needs: Needs): Endpoint {
     summary: "List and search live agents.",
     description:
       "Answers live agents, newest first, or with `q` those that match best. Costs no credits. `total` counts all " +
-      "matches, whatever the page; where filters leave more than can be counted at once, `total_exact` is false. Long " +
+      "matches, whatever the page; where there are more than can be counted at once, `total_exact` is false. Long " +
       "lists are read by `cursor`.",
     access: "apiKey",
     query: listQuery,

@@ -1,10 +1,20 @@
-import type { Queryable } from "../../shared/postgres.ts";
+import type { Database, Queryable } from "../../shared/postgres.ts";
 import { type ConnectorId, connectorNames } from "../connectors/connector.ts";
+import { askIndexes } from "./ask-indexes.ts";
 import type { Category } from "./category.ts";
 import { asFigures, type Figures, type FiguresRow } from "./figures.ts";
 import { type ListQuery, type Place, readCursor, type Sort, sortOf, writeCursor } from "./list-query.ts";
-import { excludeEachOther, isNarrowed } from "./listing-sql.ts";
-import { alongIndex, ranked, rankedBySome, type Statement } from "./listing-statements.ts";
+import { excludeEachOther, type IndexedSort, isNarrowed } from "./listing-sql.ts";
+import {
+  alongIndex,
+  byName,
+  isByName,
+  ranked,
+  rankedAmongBest,
+  rankedBySome,
+  type Statement,
+} from "./listing-statements.ts";
+import { type Narrowed, readNarrowed } from "./narrowed-list.ts";
 import { type PerCall, perCallOf } from "./per-call.ts";
 import { candidatesMax, readSearch, type Search } from "./search.ts";
 import { searchedWordsOf } from "./search-words.ts";
@@ -23,23 +33,32 @@ export async function listAgents({ db, publicUrl }: ListNeeds, query: ListQuery)
   const { sort, place } = beginningOf(query, search);
   const asked = { query, sort, publicUrl, search, skipped: place && "skipped" in place ? place.skipped : query.offset };
   if (search && sort === "relevance") return byRelevance(db, { ...asked, search });
-  const page = await readPage(db, alongIndex(query, sort as Exclude<Sort, "relevance">, place, search));
+  const page = await readListed(db, { query, sort: sort as IndexedSort, place, search });
   if (search && page.total === 0n && search.known.length > 1)
     return byRelevance(db, { ...asked, sort: "relevance", search });
   return asPage(asked, page);
 }
 
 export interface ListNeeds {
-  readonly db: Queryable;
+  readonly db: Database;
   /** Where the agents are called. */
   readonly publicUrl: string;
 }
 
-async function byRelevance(db: Queryable, asked: Asked & { readonly search: Search }): Promise<AgentPage> {
+async function byRelevance(db: Database, asked: Asked & { readonly search: Search }): Promise<AgentPage> {
   const { query, search, skipped } = asked;
-  const page = await readPage(db, ranked(query, search, skipped));
+  const page = await readRanked(db, query, search, skipped);
   if (page.total > 0n || search.known.length === 1) return asPage(asked, page);
   return asPage({ ...asked, hasSomeWords: true }, await readPage(db, rankedBySome(query, search, skipped)));
+}
+
+async function readRanked(db: Database, query: ListQuery, search: Search, skipped: number): Promise<Page> {
+  if (isByName(query, search, skipped)) return readPage(db, byName(query, search.common!.word, skipped));
+  const { rows } = await askIndexes<Pick<Page, "total" | "agents">>(db, ranked(query, search, skipped));
+  const all = { ...rows[0]!, totalMax: candidatesMax };
+  if (all.total <= candidatesMax) return all;
+  const best = await readPage(db, rankedAmongBest(query, search, skipped));
+  return best.total > candidatesMax ? best : { ...best, total: all.total };
 }
 
 /** The order and the place in it that the page begins at; a cursor knows both. */
@@ -57,6 +76,14 @@ interface Page {
   readonly total: bigint;
   readonly agents: readonly ListedRow[];
   readonly totalMax: number;
+}
+
+/** Along an index, where the total is known, and by what it is narrowed by elsewhere. */
+async function readListed(db: Database, asked: Narrowed): Promise<Page> {
+  const { query, sort, place, search } = asked;
+  const statement = alongIndex(query, sort, place, search);
+  if (statement) return readPage(db, statement);
+  return readNarrowed<ListedRow>(db, asked);
 }
 
 async function readPage(db: Queryable, { totalMax = Number.MAX_SAFE_INTEGER, ...statement }: Statement): Promise<Page> {

@@ -1,18 +1,45 @@
 import type { ListQuery, Place, Sort } from "./list-query.ts";
 
-/** The conditions of a query's filters, whose values are added to `values`. */
+/** The conditions of a query's filters, for agents that are looked at one after another; their values are added to `values`. */
 export function conditionsOf(query: Filters, values: unknown[]): string[] {
-  const { creator, connector, min_price, max_price, network } = query;
+  const { connector, network } = query;
   const facets = facetsOf(query);
   return [
-    ...(creator === undefined ? [] : [`lower(handle) = $${values.push(creator.toLowerCase())}`]),
+    ...ownConditionsOf(query, values),
     ...(connector === undefined || connector.length === 0 ? [] : [connectorIn(connector, values)]),
-    ...(min_price === undefined ? [] : [`price_credits >= $${values.push(min_price)}::bigint`]),
-    ...(max_price === undefined ? [] : [`price_credits <= $${values.push(max_price)}::bigint`]),
     ...(facets.length === 0 ? [] : [`facets @> $${values.push(facets)}::text[]`]),
     ...(network === undefined || network.length < 2
       ? []
       : [`facets && $${values.push(network.map(networkFacet))}::text[]`]),
+  ];
+}
+
+/** The same conditions, for agents that are found by index `listings_narrowed`, which tells at once that none has all of it. */
+export function indexedConditionsOf(query: Filters, values: unknown[]): string[] {
+  const wanted = wantedFacetsOf(query);
+  const facets = wanted.filter((some) => some.length === 1).flat();
+  return [
+    ...ownConditionsOf(query, values),
+    ...(facets.length === 0 ? [] : [`${narrowed} @> $${values.push(facets)}::text[]`]),
+    ...wanted.filter((some) => some.length > 1).map((some) => `${narrowed} && $${values.push(some)}::text[]`),
+  ];
+}
+
+/** What every agent found must have, its connector too: of each of these lists one at the least. */
+export function wantedFacetsOf(query: Filters): string[][] {
+  const { connector = [], network = [] } = query;
+  const oneOf = [connector.map((one) => `connector:${one}`), network.length > 1 ? network.map(networkFacet) : []];
+  return [...facetsOf(query).map((facet) => [facet]), ...oneOf.filter((some) => some.length > 0)];
+}
+
+/** As `listings_narrowed` is made. */
+const narrowed = "array_append(facets, 'connector:' || connector)";
+
+function ownConditionsOf({ creator, min_price, max_price }: Filters, values: unknown[]): string[] {
+  return [
+    ...(creator === undefined ? [] : [`lower(handle) = $${values.push(creator.toLowerCase())}`]),
+    ...(min_price === undefined ? [] : [`price_credits >= $${values.push(min_price)}::bigint`]),
+    ...(max_price === undefined ? [] : [`price_credits <= $${values.push(max_price)}::bigint`]),
   ];
 }
 
@@ -79,6 +106,12 @@ interface Key {
 export function orderBy(sort: IndexedSort, from = ""): string {
   const key = keys[sort];
   return `${key ? `${from}${key.column} ${key.direction}, ` : ""}created_at desc, agent_id`;
+}
+
+/** What a row is looked at for, as the index of each order holds it. */
+export function probedColumns(sort: IndexedSort): string {
+  const key = keys[sort]?.column ?? "price_credits";
+  return [...new Set(["agent_id", "created_at", "connector", "facets", "price_credits", key])].join(", ");
 }
 
 /** What a row's place in the order is made of. */

@@ -6,8 +6,8 @@ import { percentDecoded } from "../percent-decoded.ts";
 /**
  * Finds secrets in what a run gives out, also where they come back encoded: by percent, JSON, HTML, hex, as numbers of
  * bytes or in base64 at any offset (as part of Basic credentials, say), packed and in base64, or in two of those, one
- * within the other; and of a long one a longer part. Case and everything that is no letter or digit make no difference, so that no
- * line break, dash or quotation mark hides one.
+ * within the other; backwards; and of a long one a longer part, in base64 too. Case, everything that is no letter or digit, characters
+ * that are not seen and tags within make no difference, so that no line break, dash or quotation mark hides one.
  */
 export class SecretSearch {
   readonly #needles = new Map<number, string[]>();
@@ -22,6 +22,7 @@ export class SecretSearch {
     // A text with a long secret has its beginning, which takes less time to encode.
     const words = whole.map((word) => word.slice(0, encodedMax));
     for (const word of whole) for (const part of partsOf(squeezed(word))) this.#add(part);
+    for (const word of whole) for (const part of encodedPartsOf(word)) this.#add(squeezed(part));
     this.#odd = words.filter((word) => squeezed(word).length < windowLength);
     this.#longest = Math.max(0, ...words.map((word) => word.length));
     for (const word of words) for (const needle of needlesOf(word)) this.#add(squeezed(needle));
@@ -60,6 +61,8 @@ export class SecretSearch {
     let text = piece;
     for (let round = 0; round < decodingsMax; round += 1) {
       if (this.#odd.some((word) => text.includes(word)) || this.#isInSqueezed(squeezed(text))) return true;
+      const bare = text.replace(tag, "");
+      if (bare !== text && this.#isInSqueezed(squeezed(bare))) return true;
       const decoded = decodedOnce(text);
       if (decoded === text) return false;
       text = decoded;
@@ -135,10 +138,21 @@ function needlesOf(word: string): string[] {
     word.replace(/[&<>"']/g, (char) => `&#${char.charCodeAt(0)};`),
   ]);
   const once = [...spellings].flatMap((spelling) => encodingsOf(Buffer.from(spelling)));
-  const wide = encodingsOf(Buffer.from(word, "utf16le"));
+  const others = otherBytesOf(word).flatMap(encodingsOf);
   const twice = once.flatMap((encoded) => encodingsOf(Buffer.from(encoded)));
-  return [...spellings, ...once, ...wide, ...twice];
+  return [...spellings, backwards(word), ...once, ...others, ...twice];
 }
+
+/** What it is in other bytes than UTF-8, and what UTF-8 is to a reader who takes it for Latin-1. */
+function otherBytesOf(word: string): Buffer[] {
+  const wide = Buffer.from(word, "utf16le");
+  const utf16 = [wide, Buffer.from(wide).swap16()];
+  if (!/[\x80-\u{10ffff}]/u.test(word)) return utf16;
+  const misread = Buffer.from(Buffer.from(word).toString("latin1"));
+  return [...utf16, misread, ...(/^[\0-\xff]*$/.test(word) ? [Buffer.from(word, "latin1")] : [])];
+}
+
+const backwards = (word: string) => [...word].toReversed().join("");
 
 /** Any 24 characters in a row of a secret that is longer than most hold one of these. */
 function partsOf(word: string): string[] {
@@ -146,6 +160,18 @@ function partsOf(word: string): string[] {
   if (word.length >= 32) for (let at = 0; at + 16 <= word.length; at += 8) parts.push(word.slice(at, at + 16));
   return parts;
 }
+
+/** Most parts of a long secret in base64, as the beginning of it is looked for. */
+function* encodedPartsOf(word: string): Generator<string> {
+  if (squeezed(word).length < 32) return;
+  const end = Math.min(word.length, encodedPartsMax);
+  for (let at = 8; at + 16 <= end; at += 8) {
+    const bytes = Buffer.from(word.slice(at, at + 16));
+    for (const before of [0, 1, 2]) yield base64Core(bytes, before);
+  }
+}
+
+const encodedPartsMax = 512;
 
 /** Stretches of base64 that begin as gzip or zlib does. */
 function* packedIn(text: string): Generator<string> {
@@ -172,6 +198,7 @@ function encodingsOf(bytes: Buffer): string[] {
     bytes.toString("hex"),
     [...bytes].map((byte) => `0x${byte.toString(16).padStart(2, "0")}`).join(""),
     [...bytes].join(""),
+    [...bytes].map((byte) => String(byte).padStart(3, "0")).join(""),
     ...[0, 1, 2].map((before) => base64Core(bytes, before)),
   ];
 }
@@ -182,20 +209,52 @@ function base64Core(bytes: Buffer, before: number): string {
   return whole.toString("base64").slice(Math.ceil((before * 8) / 6), Math.floor((whole.length * 8) / 6));
 }
 
-const squeezed = (text: string) => text.replace(/[^A-Za-z0-9\u{80}-\u{10ffff}]+/gu, "").toLowerCase();
+/** In one form of each character, without those that are not seen. */
+function squeezed(text: string): string {
+  const plain = /[\x80-\u{10ffff}]/u.test(text) ? text.normalize("NFKC").replace(/\p{DI}+/gu, "") : text;
+  return plain.replace(/[^A-Za-z0-9\u{80}-\u{10ffff}]+/gu, "").toLowerCase();
+}
+
+/** Of HTML, within a text. */
+const tag = /<\/?[a-z][^<>]{0,200}>/gi;
 
 function decodedOnce(text: string): string {
   if (!/[%\\&]/.test(text)) return text;
   return text
+    .replace(/(?:\\{1,8}(?:x[0-9a-f]{2}|[0-3][0-7]{2}))+/gi, bytesDecoded)
     .replace(/%u([0-9a-f]{4})|(?:%[0-9a-f]{2})+/gi, (run, code) => (code ? fromCode(code, 16) : percentDecoded(run)))
-    .replace(/\\(?:u\{([0-9a-f]{1,6})\}|u([0-9a-f]{4})|x([0-9a-f]{2})|[nrtbf0])/gi, (_run, ...[braced, four, two]) =>
-      braced || four || two ? fromCode(braced ?? four ?? two, 16) : " ",
+    .replace(/\\(?:u\{([0-9a-f]{1,6})\}|u([0-9a-f]{4})|[nrtbf0])/gi, (_run, ...[braced, four]) =>
+      braced || four ? fromCode(braced ?? four, 16) : " ",
     )
     .replace(/\\(.)/gs, "$1")
-    .replace(/&(?:#x0*([0-9a-f]{1,6})|#0*(\d{1,7})|[a-z]{2,8}(?=;));?/gi, (_run, hex, decimal) =>
-      hex || decimal ? fromCode(hex ?? decimal, hex ? 16 : 10) : " ",
-    );
+    .replace(/&([a-z])(acute|grave|circ|uml|tilde|cedil|ring|caron);/gi, (_run, letter, mark: string) =>
+      `${letter}${marks[mark.toLowerCase()]}`.normalize("NFC"),
+    )
+    .replace(/&(?:#x0*([0-9a-f]{1,6})|#0*(\d{1,7})|(amp)|[a-z]{2,8}(?=;));?/gi, (_run, ...[hex, decimal, amp]) => {
+      if (amp) return "&";
+      return hex || decimal ? fromCode(hex ?? decimal, hex ? 16 : 10) : " ";
+    });
 }
+
+/** Bytes that are written as \x73 or \163, one after another. */
+function bytesDecoded(run: string): string {
+  const bytes = [...run.matchAll(/\\(?:x(..)|(\d{3}))/gi)].map(([, hex, octal]) =>
+    hex ? Number.parseInt(hex, 16) : Number.parseInt(octal!, 8),
+  );
+  return percentDecoded(bytes.map((byte) => `%${byte.toString(16).padStart(2, "0")}`).join(""));
+}
+
+/** Of letters in HTML's names: what combines with the letter before. */
+const marks: Readonly<Record<string, string>> = {
+  acute: "\u0301",
+  grave: "\u0300",
+  circ: "\u0302",
+  uml: "\u0308",
+  tilde: "\u0303",
+  cedil: "\u0327",
+  ring: "\u030a",
+  caron: "\u030c",
+};
 
 function fromCode(digits: string, radix: number): string {
   const code = Number.parseInt(digits, radix);

@@ -1,4 +1,4 @@
-import type { Queryable } from "../../shared/postgres.ts";
+import type { Database } from "../../shared/postgres.ts";
 import { type FindNeeds, findAgents, type LiveAgent } from "../agents/find.ts";
 import { listAgents } from "../agents/list.ts";
 import type { ListQuery } from "../agents/list-query.ts";
@@ -44,7 +44,7 @@ export interface Catalog {
 }
 
 export interface CatalogNeeds extends FindNeeds {
-  readonly db: Queryable;
+  readonly db: Database;
   readonly config: Pick<Config, "publicUrl" | "platformWallets" | "facilitatorPublicUrl">;
 }
 

@@ -94,14 +94,16 @@ export class Files {
     return Buffer.concat(chunks);
   }
 
-  /** The account's own, newest first. */
+  /** The account's own, newest first; those of one agent by an index of their own. */
   async list(ownerId: AccountId, { limit, offset, agent }: FilesAsked): Promise<KeptFile[]> {
+    const ofAgent =
+      "and f.agent_id = (select id from agents where account_id = $1 and lower(slug) = lower($4)) and f.agent_id is not null";
     const { rows } = await this.#db.query(
       `select f.name, lower(a.handle || '/' || a.slug) as agent, f.run_id, f.bytes, f.created_at, f.hidden_at
        from files f left join agents a on a.id = f.agent_id
-       where f.account_id = $1 and ($4::text is null or (a.account_id = $1 and lower(a.slug) = lower($4)))
+       where f.account_id = $1 ${agent === undefined ? "" : ofAgent}
        order by f.created_at desc, f.name limit $2 offset $3`,
-      [ownerId, limit, offset, agent?.replaceAll("\0", "") ?? null],
+      [ownerId, limit, offset, ...(agent === undefined ? [] : [agent.replaceAll("\0", "")])],
     );
     return rows.map((row) => ({ ...row, url: `${this.#baseUrl}/${row.name}`, bytes: Number(row.bytes) }));
   }

@@ -26,8 +26,10 @@ async function serve(
   const budget = new WatchedBudget(http, bodyWaitMs);
   app.locals.bodyBudget = budget;
   const sockets = new Set<Socket>();
+  let latest: IncomingMessage | undefined;
   app.use((request, _response, next) => {
     sockets.add(request.socket);
+    latest = request;
     next();
   });
   let finish: () => void = () => {};
@@ -47,6 +49,9 @@ async function serve(
     endStream = () => response.end("ended");
   });
   let waiting = 0;
+  app.get("/sending", (_request, response) => {
+    response.json({ connections: [...sockets].filter((socket) => socket.writableLength > 0).length });
+  });
   app.get("/waiting", (_request, response) => void response.json({ waiting }));
   app.get("/never", (_request, response) => {
     waiting += 1;
@@ -91,6 +96,8 @@ async function serve(
     /** Connections that are not closed. */
     connected: () => [...sockets].filter(({ destroyed }) => !destroyed).length,
     waits: () => budget.waits,
+    /** The request that came last. */
+    latest: () => latest,
     refused: () => refused,
     endStream: () => endStream(),
   };
@@ -116,11 +123,13 @@ class WatchedBudget extends BodyBudget {
 interface Fixtures {
   /** Services and connections of this test alone, which end with it. */
   readonly start: typeof serve;
-  readonly open: (service: Listening) => Socket;
+  /** `allowHalfOpen`: it does not close when the service does. */
+  readonly open: (service: Listening, allowHalfOpen?: boolean) => Socket;
   /** A connection on which something was said, and all that is heard on it. */
   readonly say: (
     service: Listening,
     said: string,
+    allowHalfOpen?: boolean,
   ) => Promise<{ readonly socket: Socket; readonly heard: () => string }>;
 }
 
@@ -137,16 +146,16 @@ const alone = base.extend<Fixtures>({
   },
   open: async ({ start: _ }, use) => {
     const sockets: Socket[] = [];
-    await use(({ port }) => {
-      const socket = connect(port, "127.0.0.1").on("error", () => {});
+    await use(({ port }, allowHalfOpen = false) => {
+      const socket = connect({ port, host: "127.0.0.1", allowHalfOpen }).on("error", () => {});
       sockets.push(socket);
       return socket;
     });
     for (const socket of sockets) socket.destroy();
   },
   say: async ({ open }, use) => {
-    await use(async (service, said) => {
-      const socket = open(service);
+    await use(async (service, said, allowHalfOpen) => {
+      const socket = open(service, allowHalfOpen);
       let heard = "";
       socket.on("data", (chunk) => (heard += chunk));
       await once(socket, "connect");
@@ -212,14 +221,32 @@ test.for<[number, string]>([
   [413, "/said"],
   [403, "/refused"],
 ])(
-  "what follows a body's first piece is not read once %i was answered, at %s",
+  "what follows a body's first piece is thrown away unparsed once %i was answered, at %s",
   async ([status, path], { start, say }) => {
-    const { service, received } = await start();
+    const { service, latest } = await start();
     const head = `POST ${path} HTTP/1.1\r\nHost: x\r\nContent-Length: 15000000\r\n\r\n`;
     const { socket, heard } = await say(service, head + " ".repeat(15_000_000));
     await eventually(() => expect(socket.closed).toBe(true));
     expect(heard()).toMatch(new RegExp(`^HTTP/1\\.1 ${status} .*connection: close`, "is"));
-    expect(received()).toBeLessThan(1_000_000);
+    // Its end was never parsed.
+    expect([latest()?.complete, latest()?.readableLength]).toEqual([false, 0]);
+  },
+);
+
+test.for(["/said", "/refused"])(
+  "a client that reads no answer before it has sent all of its body is answered why %s refused it",
+  async (path, { start, open }) => {
+    const { service } = await start();
+    const socket = open(service).pause();
+    let failed: Error | undefined;
+    socket.on("error", (error) => (failed = error));
+    socket.write(`POST ${path} HTTP/1.1\r\nHost: x\r\nContent-Length: 15000000\r\n\r\n`);
+    await new Promise<unknown>((resolve) => socket.write(Buffer.alloc(15_000_000, " "), resolve));
+    expect(failed).toBeUndefined();
+    let heard = "";
+    socket.on("data", (data) => (heard += data)).resume();
+    await once(socket, "end");
+    expect(heard).toMatch(/^HTTP\/1\.1 (413|403) /);
   },
 );
 
@@ -349,6 +376,31 @@ test("a connection is closed when its client takes nothing of an answer, and no 
     return;
   }
 });
+
+alone(
+  "while large answers that were made together wait unread, who takes none is not waited for, and who reads is",
+  async ({ start, open }) => {
+    const { service, asked } = await start();
+    const large = "GET /large HTTP/1.1\r\nHost: x\r\n\r\n";
+    const begunAt = performance.now();
+    const unread = Array.from({ length: 6 }, () => open(service).pause());
+    const slow = open(service).pause();
+    for (const socket of [...unread, slow]) socket.write(large);
+    await eventually(() => expect(asked()).toBe(7));
+    slow.on("data", () => {
+      if (slow.bytesRead < (performance.now() - begunAt) * 1_500) return;
+      slow.pause();
+      setTimeout(() => slow.resume(), 20);
+    });
+    slow.resume();
+    await eventually(async () => {
+      const { connections } = (await (await fetch(`${service.url}/sending`)).json()) as { connections: number };
+      expect(connections).toBeLessThanOrEqual(4);
+    });
+    expect(performance.now() - begunAt).toBeLessThan(20_000);
+    await eventually(() => expect(slow.bytesRead).toBeGreaterThan(30_000_000));
+  },
+);
 
 test.for([13, 60_000])("%i bytes that come in two pieces are no large body", async (length, { start, say }) => {
   const { service, finish, asked, received } = await start({ largeBodiesPerAddress: 2 });
@@ -536,7 +588,8 @@ test("a request without a Host header is refused and its connection closed, unle
 alone("so many connections may wait for their clients to read why they were refused", async ({ start, say }) => {
   const { service, connected } = await start();
   const head = "POST /refused HTTP/1.1\r\nHost: x\r\nContent-Length: 15000000\r\n\r\n";
-  const all = await Promise.all(Array.from({ length: 520 }, () => say(service, head)));
+  // They neither go on nor close.
+  const all = await Promise.all(Array.from({ length: 520 }, () => say(service, head, true)));
   // They wait five seconds: on a busy machine the first have gone before the last are refused.
   let most = 0;
   await eventually(() => {

@@ -49,6 +49,18 @@ const encodings: Array<[string, (text: string) => string]> = [
     (text) => text.replace(/./gs, (char) => `&#x${char.charCodeAt(0).toString(16).toUpperCase()};`),
   ],
   ["in HTML in decimals", (text) => text.replace(/./gs, (char) => `&#0${char.charCodeAt(0)};`)],
+  ["in HTML by the names of letters", (text) => text.replaceAll("é", "&eacute;").replaceAll("&Z", "&amp;Z")],
+  ["in HTML twice", (text) => text.replace(/./gs, (char) => `&amp;#${char.charCodeAt(0)};`)],
+  ["in HTML with tags within", (text) => text.replace(/.{5}/g, "$&</span><span class='part'>")],
+  ["as bytes behind backslashes", (text) => Buffer.from(text).toString("hex").replace(/../g, "\\x$&")],
+  ["as octal bytes", (text) => [...Buffer.from(text)].map((byte) => `\\${byte.toString(8).padStart(3, "0")}`).join("")],
+  ["as bytes of three digits", (text) => [...Buffer.from(text)].map((byte) => `${byte}`.padStart(3, "0")).join(" ")],
+  ["in Latin-1, in hex", (text) => Buffer.from(text, "latin1").toString("hex")],
+  ["in UTF-16, the larger byte first, in base64", (text) => Buffer.from(text, "utf16le").swap16().toString("base64")],
+  ["backwards", (text) => [...text].toReversed().join("")],
+  ["with marks apart", (text) => text.normalize("NFD")],
+  ["in wide letters", (text) => text.replace(/[!-~]/g, (char) => String.fromCharCode(char.charCodeAt(0) + 0xfee0))],
+  ["between characters that are not seen", (text) => [...text].join("\u200b")],
   ["cut into lines", (text) => text.replace(/.{5}/g, "$&\n")],
   ["between much else", (text) => "lorem ipsum ".repeat(30_000) + text + "dolor ".repeat(100)],
 ];
@@ -86,6 +98,12 @@ describe("a secret is found", () => {
     const search = new SecretSearch([long]);
     for (let at = 0; at + 24 <= long.length; at += 1) expect(await search.isIn(long.slice(at, at + 24))).toBe(true);
     expect(await search.isIn(long.slice(0, 8))).toBe(false);
+    for (let at = 0; at + 24 <= long.length; at += 1) {
+      const part = long.slice(at, at + 24);
+      for (const before of ["", "x", "xy"]) {
+        expect(await search.isIn(Buffer.from(`${before}${part}`).toString("base64"))).toBe(true);
+      }
+    }
   });
 
   test("however long it is, and twenty of them are made ready in a moment", async () => {
