@@ -3,7 +3,14 @@ import { inSpan } from "../../shared/tracing.ts";
 import type { Tools } from "../connectors/connector.ts";
 import { outputJson } from "../connectors/output-json.ts";
 import { notNow, RefusalError } from "../connectors/refusal.ts";
-import { ConnectorError, OutcomeUnknownError, type Output, type Remedy, type Result } from "../connectors/result.ts";
+import {
+  ConnectorError,
+  OutcomeUnknownError,
+  type Output,
+  overtimeText,
+  type Remedy,
+  type Result,
+} from "../connectors/result.ts";
 import type { Events } from "../events.ts";
 import type { AccountId, RunId } from "../ids.ts";
 import { ModelCharge } from "../models/model-charge.ts";
@@ -26,7 +33,7 @@ export async function executeRun(context: ExecuteNeeds, asked: AskedExecution): 
   let timer: NodeJS.Timeout | undefined;
   const overtime = new Promise<never>((_resolve, reject) => {
     timer = setTimeout(() => {
-      reject(new ConnectorError("The agent took too long.", { timeLimitMs }));
+      reject(new ConnectorError(overtimeText, { timeLimitMs }));
       deadline.abort();
     }, timeLimitMs);
   });
