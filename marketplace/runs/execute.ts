@@ -93,6 +93,8 @@ export interface AskedExecution {
   readonly deadlineMs?: number;
   /** The account that runs it, where it is an account. */
   readonly buyerId?: AccountId;
+  /** Whose lookups before a run count together, where it is no account: the payer of a payment, or an address. */
+  readonly caller?: string | undefined;
   /** What the effect happens once for: a payment buys one, however many runs it takes. */
   readonly effectKey?: string;
   /** Set where the run's model costs something. */

@@ -174,7 +174,7 @@ async function reserveOnce(context: ProcessNeeds, work: Work, call: LeasedCall):
   const { id, runId, payer, transaction } = call;
   try {
     await admitOrRefuse(context.db, `precheck:${payer ?? id.key}`, checksPerMinute);
-    await reserve(context, work.bought, { id, runId });
+    await reserve(context, work.bought, { id, runId, payer });
     return undefined;
   } catch (error) {
     if (transaction === null) await context.paidCalls.forget(call);
