@@ -512,6 +512,14 @@ create table model_failures (
   constraint model_failures_failures_check CHECK ((failures > 0))
 );
 
+create table newest_links (
+  address text not null,
+  asker text not null,
+  token_hash text not null,
+  expires_at timestamp with time zone not null,
+  constraint newest_links_pkey PRIMARY KEY (address, asker)
+);
+
 create table oauth_clients (
   id text not null,
   name text not null,
@@ -1062,6 +1070,8 @@ CREATE INDEX model_days_lent ON public.model_days USING btree (day) INCLUDE (len
 CREATE INDEX model_days_open ON public.model_days USING btree (touched_at) WHERE (NOT closed);
 
 CREATE INDEX model_failures_ended ON public.model_failures USING btree (since);
+
+CREATE INDEX newest_links_ended ON public.newest_links USING btree (expires_at);
 
 CREATE INDEX oauth_clients_by_age ON public.oauth_clients USING btree (created_at);
 

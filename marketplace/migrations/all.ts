@@ -71,6 +71,7 @@ import { toolNames } from "./0099-tool-names.ts";
 import { refusedAlerts } from "./0100-refused-alerts.ts";
 import { askedLinks } from "./0101-asked-links.ts";
 import { askingSessions } from "./0102-asking-sessions.ts";
+import { newestLinks } from "./0103-newest-links.ts";
 
 /**
  * Every step of the marketplace's schema, in the order in which it was shipped, which databases have run. Numbers are names: a new
@@ -149,4 +150,5 @@ export const migrations: readonly Migration[] = [
   refusedAlerts,
   askedLinks,
   askingSessions,
+  newestLinks,
 ];
