@@ -351,6 +351,7 @@ create table files (
   bytes integer not null,
   hidden_at timestamp with time zone,
   created_at timestamp with time zone default now() not null,
+  shared boolean default false not null,
   constraint files_pkey PRIMARY KEY (name),
   constraint files_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id),
   constraint files_agent_id_fkey FOREIGN KEY (agent_id) REFERENCES agents(id),

@@ -72,6 +72,7 @@ import { refusedAlerts } from "./0100-refused-alerts.ts";
 import { askedLinks } from "./0101-asked-links.ts";
 import { askingSessions } from "./0102-asking-sessions.ts";
 import { newestLinks } from "./0103-newest-links.ts";
+import { sharedFiles } from "./0104-shared-files.ts";
 
 /**
  * Every step of the marketplace's schema, in the order in which it was shipped, which databases have run. Numbers are names: a new
@@ -151,4 +152,5 @@ export const migrations: readonly Migration[] = [
   askedLinks,
   askingSessions,
   newestLinks,
+  sharedFiles,
 ];
