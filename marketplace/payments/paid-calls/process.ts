@@ -17,11 +17,12 @@ import { isByOthers, refusalOfUnquoted } from "./authority.ts";
 import { agentIn, type CarryOutNeeds, carryOut, endReservation, isReserved, reserve } from "./carry-out.ts";
 import type { AbandonedCall, LeasedCall, Progress } from "./paid-call.ts";
 import { presentTerms, refusalOfFormerWallet } from "./present-terms.ts";
-import { isOnRecordFor, recordOf } from "./recorded-terms.ts";
+import { isOnRecordFor, recordOf, refusalOnRecord } from "./recorded-terms.ts";
 import {
   type Delivered,
   type Failed,
   isSettled,
+  mayHavePaid,
   outcomeUnknown,
   type PaidWork,
   type Redemption,
@@ -302,8 +303,11 @@ async function settle(context: ProcessNeeds, work: Work, call: LeasedCall): Prom
     if (bought.permanent || call.output === null) await paidCalls.keepTransaction(call, charged);
     return { transaction, payer };
   }
-  const refusal = refusalOf(settlement);
-  if (refusal.outcome === "refused" && !isNetworksDoing(refusal)) await noteUnpaid(context, work, call);
+  const said = refusalOf(settlement);
+  // A purchase that goes on by itself is told to nobody.
+  const refusal = work.presented ? await refusalOnRecord(context.facilitator, call.id, said) : said;
+  const isUnpaid = refusal === mayHavePaid || (refusal.outcome === "refused" && !isNetworksDoing(refusal));
+  if (isUnpaid) await noteUnpaid(context, work, call);
   // A result is withheld, not lost: it waits for this payment to be settled. A call without a result is forgotten.
   if (refusal.outcome === "refused") await paidCalls.forget(call);
   else if (isReserved(bought)) await endReservation(context, call.id, unknownSettlementMs);
