@@ -137,6 +137,25 @@ test("pictures that nobody paid for are removed, and give their creator the room
   expect(await taken()).toEqual(made);
 });
 
+test("a lost settlement is found behind as many calls that nobody paid for as an address may begin in minutes", async ({
+  paid,
+}) => {
+  const { url } = await sellerOf(paid);
+  await leave(paid, url, "evm", "lose-answer");
+  const { db } = paid.marketplace.context;
+  await db.query(
+    `insert into paid_calls (network, payment_key, product, agent_version, call_digest, payload_digest, requirements, payer, run_id, created_at)
+     select network, split_part(payment_key, ':', 1) || ':' || split_part(payment_key, ':', 2) || ':0x' || encode(sha256(n::text::bytea), 'hex'),
+       product, agent_version, call_digest, payload_digest, requirements, payer, run_id || n, created_at - interval '1 minute'
+     from paid_calls, generate_series(1, 200) n
+     where product in (select id from agents where $1 like '%/' || handle || '/' || slug)`,
+    [url],
+  );
+  await (await recordLater(paid))();
+  const sold = (await soldBy(paid, url)).filter(({ transaction }) => transaction !== null);
+  expect(sold).toEqual([expect.objectContaining({ isMade: true })]);
+});
+
 /** Of the same wallet and price. */
 function forAnotherShop(proof: Proof): Proof {
   const { quoteId: _, ...extra } = proof.accepted.extra;

@@ -68,7 +68,8 @@ async function recordIfSettled(context: RecordingNeeds, call: UnsettledCall): Pr
   return true;
 }
 
-const callsPerRound = 50;
+/** A minute. More than a few addresses may present that buy nothing (LIMIT_FAILED_PROOFS_PER_ADDRESS), a tenth of what a facilitator answers. */
+const callsPerRound = 300;
 const waitingMax = 1_000;
 /** From the beginning of the call. A payment whose end is not known for so long is told to its buyer alone. */
 const waitsMs = 86_400_000;
