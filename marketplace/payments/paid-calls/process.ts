@@ -134,7 +134,7 @@ async function settledBefore(
   if (verdict && isSettled(verdict)) return settle(context, work, call);
   await context.paidCalls.releaseLease(call);
   if (!verdict) return outcomeUnknown;
-  return refusedBy(verdict);
+  return work.presented ? refusalOnRecord(context.facilitator, call.id, refusedBy(verdict)) : refusedBy(verdict);
 }
 
 /** The result was made at the price it is paid, and is for nobody to have for money that goes to a wallet its seller has left. */
@@ -310,7 +310,7 @@ async function settle(context: ProcessNeeds, work: Work, call: LeasedCall): Prom
   if (isUnpaid) await noteUnpaid(context, work, call);
   // A result is withheld, not lost: it waits for this payment to be settled. A call without a result is forgotten.
   if (refusal.outcome === "refused") await paidCalls.forget(call);
-  else if (isReserved(bought)) await endReservation(context, call.id, unknownSettlementMs);
+  else if (isReserved(bought) && refusal !== mayHavePaid) await endReservation(context, call.id, unknownSettlementMs);
   await paidCalls.releaseLease(call);
   return refusal;
 }
