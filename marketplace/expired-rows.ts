@@ -12,6 +12,7 @@ const signInTables = [
   "sign_in_sessions",
   "sign_in_verifications",
   "sign_in_links",
+  "newest_links",
   "passkey_challenges",
   "email_changes",
   "wallets_shown",

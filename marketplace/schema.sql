@@ -351,6 +351,7 @@ create table files (
   bytes integer not null,
   hidden_at timestamp with time zone,
   created_at timestamp with time zone default now() not null,
+  shared boolean default false not null,
   constraint files_pkey PRIMARY KEY (name),
   constraint files_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id),
   constraint files_agent_id_fkey FOREIGN KEY (agent_id) REFERENCES agents(id),
@@ -510,6 +511,14 @@ create table model_failures (
   since timestamp with time zone not null,
   constraint model_failures_pkey PRIMARY KEY (agent_id, caller),
   constraint model_failures_failures_check CHECK ((failures > 0))
+);
+
+create table newest_links (
+  address text not null,
+  asker text not null,
+  token_hash text not null,
+  expires_at timestamp with time zone not null,
+  constraint newest_links_pkey PRIMARY KEY (address, asker)
 );
 
 create table oauth_clients (
@@ -1066,6 +1075,8 @@ CREATE INDEX model_days_lent ON public.model_days USING btree (day) INCLUDE (len
 CREATE INDEX model_days_open ON public.model_days USING btree (touched_at) WHERE (NOT closed);
 
 CREATE INDEX model_failures_ended ON public.model_failures USING btree (since);
+
+CREATE INDEX newest_links_ended ON public.newest_links USING btree (expires_at);
 
 CREATE INDEX oauth_clients_by_age ON public.oauth_clients USING btree (created_at);
 

@@ -20,26 +20,31 @@ export class FairSemaphore {
     this.#parts = [part, 2 * part];
   }
 
-  /** A permit, once one is free; the function answered releases it. Throws NoPermitError after `waitMs`, or when too many wait. */
-  async acquire(holder: Holder, signal?: AbortSignal): Promise<() => void> {
-    if (!this.#fits(holder)) await this.#wait(holder, signal);
-    else this.#count(holder, 1);
+  /**
+   * So many permits at once, when they are free; the function answered releases them. Throws NoPermitError after `waitMs`, or when too
+   * many wait.
+   */
+  async acquire(holder: Holder, signal?: AbortSignal, permits = 1): Promise<() => void> {
+    if (!this.#fits(holder, permits)) await this.#wait(holder, permits, signal);
+    else this.#count(holder, permits);
     let given = true;
     return () => {
       if (!given) return;
       given = false;
-      this.#count(holder, -1);
+      this.#count(holder, -permits);
       this.#admit();
     };
   }
 
-  #fits(holder: Holder): boolean {
-    const free = this.#total - this.#used;
-    return bucketsOf(holder).every((bucket, at) => (this.#taken.get(bucket) ?? 0) < free / this.#parts[at]!);
+  /** Whether the last of them would be given to a holder who has the others already. */
+  #fits(holder: Holder, permits: number): boolean {
+    const others = permits - 1;
+    const free = this.#total - this.#used - others;
+    return bucketsOf(holder).every((bucket, at) => (this.#taken.get(bucket) ?? 0) + others < free / this.#parts[at]!);
   }
 
   /** The holder has been counted when this resolves. */
-  #wait(holder: Holder, signal: AbortSignal | undefined): Promise<void> {
+  #wait(holder: Holder, permits: number, signal: AbortSignal | undefined): Promise<void> {
     const { account } = holder;
     const beside = this.#waitingBeside.get(account) ?? 0;
     if (beside >= waitingMax || signal?.aborted) return Promise.reject(new NoPermitError());
@@ -53,7 +58,7 @@ export class FairSemaphore {
         settle();
       };
       const giveUp = () => end(() => reject(new NoPermitError()));
-      const waiting: Waiting = { holder, admit: () => end(resolve) };
+      const waiting: Waiting = { holder, permits, admit: () => end(resolve) };
       const timer = setTimeout(giveUp, this.#waitMs);
       signal?.addEventListener("abort", giveUp);
       this.#waiting.add(waiting);
@@ -62,15 +67,15 @@ export class FairSemaphore {
 
   /** Admits those who fit, in the order in which they came. */
   #admit(): void {
-    for (const { holder, admit } of this.#waiting) {
+    for (const { holder, permits, admit } of this.#waiting) {
       if (this.#used >= this.#total) return;
-      if (!this.#fits(holder)) continue;
-      this.#count(holder, 1);
+      if (!this.#fits(holder, permits)) continue;
+      this.#count(holder, permits);
       admit();
     }
   }
 
-  #count(holder: Holder, change: 1 | -1): void {
+  #count(holder: Holder, change: number): void {
     this.#used += change;
     for (const bucket of bucketsOf(holder)) add(this.#taken, bucket, change);
   }
@@ -96,6 +101,7 @@ const waitingMax = 1_000;
 
 interface Waiting {
   readonly holder: Holder;
+  readonly permits: number;
   readonly admit: () => void;
 }
 

@@ -95,6 +95,8 @@ export interface Call<Settings> extends Input {
   readonly modelCharge: ModelCharge;
   /** Absent where the buyer has no account. */
   readonly buyerId?: AccountId;
+  /** Whose share of what is looked up for a creator's agents it is: an account, the payer of a payment, or an address. Set in `precheck`. */
+  readonly caller?: string;
 }
 
 /** The clients of the outside world that connectors share. */

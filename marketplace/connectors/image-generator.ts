@@ -3,7 +3,7 @@ import type { Input, Values } from "../input.ts";
 import { imageRunMs } from "../time-limits.ts";
 import { type Connector, holderOf } from "./connector.ts";
 import { type Guide, settingNotes } from "./guide.ts";
-import { keepImage, requireRoom } from "./keep-image.ts";
+import { keepDrawn, requireRoom } from "./keep-image.ts";
 import { standInOf } from "./model-client.ts";
 import { fillingOf, fillText, slotsOf } from "./template.ts";
 
@@ -85,11 +85,9 @@ export const imageGenerator: Connector<z.infer<typeof settings>> = {
     const prompt = promptOf(call, settings);
     const holder = holderOf(agent);
     await requireRoom(files, agent.ownerId);
-    const drawn = await models.draw({ caller, holder, prompt, model, size, quality, count, responseFormat, signal });
-    const images: string[] = [];
-    for (const bytes of drawn) {
-      images.push(await keepImage(files, bytes, { ownerId: agent.ownerId, agentId: agent.id, runId }, signal));
-    }
+    const draw = () => models.draw({ caller, holder, prompt, model, size, quality, count, responseFormat, signal });
+    const file = { ownerId: agent.ownerId, agentId: agent.id, runId };
+    const images = await keepDrawn(files, { count, draw }, file, signal);
     return { output: { images, ...(await standInOf(models, "images")) } };
   },
 };

@@ -3,6 +3,7 @@ import { ApiError } from "../../shared/errors.ts";
 import { FairSemaphore } from "../../shared/fair-semaphore.ts";
 import type { Files, NewFile } from "../files/files.ts";
 import type { AccountId } from "../ids.ts";
+import { imageRunMs } from "../time-limits.ts";
 import { hasTooManyScans } from "../tracer/image/jpeg/scans.ts";
 import { imageBytesMax, imagePixelsMax } from "../tracer/image/limits.ts";
 import { kindOf } from "../tracer/pool/decode.ts";
@@ -43,26 +44,56 @@ export async function keepImages(
 ): Promise<string[]> {
   const holder = { account: file.ownerId, agent: file.agentId ?? file.ownerId };
   const bytes = pictures.reduce((sum, { length }) => sum + length, 0);
-  const permits: Array<() => void> = [];
+  const release = await permitFrom(waiting, holder, signal, Math.max(1, Math.ceil(bytes / megabyte)));
   try {
-    while (permits.length * megabyte < bytes) permits.push(await permitFrom(waiting, holder, signal));
-    const urls: string[] = [];
-    for (const picture of pictures) urls.push(await keepImage(files, picture, file, signal));
-    return urls;
+    return await keepEach(files, pictures, file, signal);
   } finally {
-    for (const release of permits) release();
+    release();
   }
 }
 
-/** Megabytes of pictures that were answered and not kept yet: a run waits a minute for its turn, and holds them meanwhile. */
+/**
+ * Draws so many pictures by `draw` and keeps them as keepImages does; their URLs. They have their room before anything is drawn: a model
+ * charges for what cannot be kept then. ConnectorError where others' pictures have the room for too long.
+ */
+export async function keepDrawn(
+  files: Files,
+  { count, draw }: { readonly count: number; readonly draw: () => Promise<readonly Buffer[]> },
+  file: Omit<NewFile, "bytes" | "kind">,
+  signal: AbortSignal,
+): Promise<string[]> {
+  const holder = { account: file.ownerId, agent: file.agentId ?? file.ownerId };
+  const release = await permitFrom(drawing, holder, signal, count);
+  try {
+    return await keepEach(files, await draw(), file, signal);
+  } finally {
+    release();
+  }
+}
+
+async function keepEach(
+  files: Files,
+  pictures: readonly Buffer[],
+  file: Omit<NewFile, "bytes" | "kind">,
+  signal: AbortSignal,
+): Promise<string[]> {
+  const urls: string[] = [];
+  for (const picture of pictures) urls.push(await keepImage(files, picture, file, signal));
+  return urls;
+}
+
+/** Pictures that are being drawn or wait to be kept: each may have `imageBytesMax`, and few take long to keep at two a time. */
+const drawing = new FairSemaphore({ total: 64, waitMs: 30_000, part: 1 });
+
+/** Megabytes of pictures that were answered and not kept yet: a run waits for its turn, and holds them meanwhile. */
 const waiting = new FairSemaphore({ total: 128, waitMs: 0, part: 1 });
 const megabyte = 1_048_576;
 
 /**
  * A large picture takes seconds, on a thread of the four that everything else of this process has for files, names and compression too:
- * one of an account at a time, and two in all.
+ * one of an account at a time, and two in all. What made it may have cost something, so a run waits for as long as it may take.
  */
-const turns = new FairSemaphore({ total: 2, waitMs: 60_000, part: 1 });
+const turns = new FairSemaphore({ total: 2, waitMs: imageRunMs, part: 1 });
 
 async function rewritten(bytes: Buffer, kind: "png" | "jpeg" | "webp"): Promise<Buffer> {
   const image = sharp(bytes, { limitInputPixels: imagePixelsMax, pages: 1, failOn: "truncated" }).autoOrient();

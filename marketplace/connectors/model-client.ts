@@ -1,16 +1,19 @@
 import { Agent } from "undici";
-import { FairSemaphore, type Holder, NoPermitError } from "../../shared/fair-semaphore.ts";
+import { FairSemaphore, type Holder } from "../../shared/fair-semaphore.ts";
 import { type Outbound, OutboundFailedError, OutboundRefusedError } from "../../shared/outbound.ts";
 import { type ModelCharge, PlatformCharge } from "../models/model-charge.ts";
 import type { ListedModel, ModelList, ModelMenu } from "../models/model-list.ts";
 import { imageBytesMax } from "../tracer/image/limits.ts";
 import { MockModelDetector } from "./mock-model-detector.ts";
 import { type ModelEndpoint, NotAnsweredError, post } from "./model-endpoint.ts";
-import { busyText, ConnectorError, type StandIn } from "./result.ts";
+import { permitFrom } from "./permit.ts";
+import { ConnectorError, type StandIn } from "./result.ts";
 
 const textBytesMax = 4_194_304;
 /** Less than ten images of ten megabytes each in base64: an answer may not take more memory. */
 const imagesBytesMax = 67_108_864;
+/** One image in base64, and what else is said beside it. */
+const imageTextMax = (imageBytesMax * 4) / 3 + 1_048_576;
 /** Under way at the same time, and how long one waits that would be more than its holder's share. */
 const callsMax = 512;
 const shareWaitMs = 30_000;
@@ -28,10 +31,7 @@ export function createModelClient(options: ModelClientOptions): ModelClient {
   const semaphore = new FairSemaphore({ total: callsMax, waitMs: shareWaitMs, part: 2 });
   /** Makes a call when it is its holder's turn: models may take minutes, and one agent's slow calls are not to stop the rest. */
   const inTurn = async <T>(holder: Holder = platform, signal: AbortSignal, call: () => Promise<T>): Promise<T> => {
-    const release = await semaphore.acquire(holder, signal).catch((error: unknown) => {
-      signal.throwIfAborted();
-      throw error instanceof NoPermitError ? new ConnectorError(busyText, { reason: error.message }) : error;
-    });
+    const release = await permitFrom(semaphore, holder, signal);
     return call().finally(release);
   };
   const detectors = {
@@ -65,7 +65,8 @@ export function createModelClient(options: ModelClientOptions): ModelClient {
     draw: async (ask) => {
       const { caller, holder, count, signal } = ask;
       const body = imagesBody(list.images, ask);
-      const answer = await inTurn(holder, signal, () => charged(caller, () => post(endpoints.images, body, signal)));
+      const endpoint = { ...endpoints.images, bytesMax: Math.min(imagesBytesMax, Math.ceil(count * imageTextMax)) };
+      const answer = await inTurn(holder, signal, () => charged(caller, () => post(endpoint, body, signal)));
       const data = (answer as ImagesAnswer | undefined)?.data;
       if (!Array.isArray(data) || data.length === 0) throw new ConnectorError("The image model gave no image.");
       return Promise.all(data.slice(0, count).map((image) => bytesOf(image, outbound, signal)));

@@ -1,9 +1,15 @@
 import { type FairSemaphore, type Holder, NoPermitError } from "../../shared/fair-semaphore.ts";
-import { busyText, ConnectorError } from "./result.ts";
+import { busyText, ConnectorError, overtimeText } from "./result.ts";
 
-/** A permit for a run, released by the function answered. Throws ConnectorError where the wait for it ends without one. */
-export function permitFrom(semaphore: FairSemaphore, holder: Holder, signal: AbortSignal): Promise<() => void> {
-  return semaphore.acquire(holder, signal).catch((error: unknown) => {
-    throw error instanceof NoPermitError ? new ConnectorError(busyText, { reason: error.message }) : error;
+/** Permits for a run, released by the function answered. Throws ConnectorError where the wait for them, or the run's time, ends without. */
+export function permitFrom(
+  semaphore: FairSemaphore,
+  holder: Holder,
+  signal: AbortSignal,
+  permits = 1,
+): Promise<() => void> {
+  return semaphore.acquire(holder, signal, permits).catch((error: unknown) => {
+    if (!(error instanceof NoPermitError)) throw error;
+    throw new ConnectorError(signal.aborted ? overtimeText : busyText, { reason: error.message });
   });
 }

@@ -42,6 +42,9 @@ export type Remedy = "again" | "later" | "input";
 /** For a run that found its agent's or its creator's share of requests in use for too long. */
 export const busyText = "This agent has too many calls under way; try again shortly.";
 
+/** For a run that its time limit ended. */
+export const overtimeText = "The agent took too long.";
+
 /** The run's side effect may have happened. The run is neither charged nor refunded until the chain shows the outcome. */
 export class OutcomeUnknownError extends Error {
   override readonly name = "OutcomeUnknownError";

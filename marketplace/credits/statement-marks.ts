@@ -12,6 +12,7 @@ const marksPerRead = 1_000;
  * asks again goes on from there.
  */
 export async function setMarks(db: Queryable, accountId: AccountId): Promise<void> {
+  await db.query(dropEarly, [accountId]);
   const { rows } = await db.query<{ line: string }>(lastClosed);
   for (let marks = 0; marks < marksPerRead; marks += 1) {
     const { rowCount } = await db.query(setMark, [accountId, rows[0]!.line]);
@@ -21,6 +22,24 @@ export async function setMarks(db: Queryable, accountId: AccountId): Promise<voi
     headers: { "retry-after": "1" },
   });
 }
+
+/**
+ * Sets all of the account's marks anew, at most once an hour: where these do not come to its balance, postings were dated before a mark
+ * after it was set, while the clock was behind. False where that was done already. Throws as setMarks.
+ */
+export async function setMarksAnew(db: Queryable, accountId: AccountId): Promise<boolean> {
+  const before = setAnewAt.get(accountId);
+  if (before !== undefined && before > Date.now() - setAnewEveryMs) return false;
+  if (setAnewAt.size >= setAnewMax) setAnewAt.clear();
+  setAnewAt.set(accountId, Date.now());
+  await db.query("delete from statement_marks where account_id = $1", [accountId]);
+  await setMarks(db, accountId);
+  return true;
+}
+
+const setAnewAt = new Map<AccountId, number>();
+const setAnewEveryMs = 3_600_000;
+const setAnewMax = 10_000;
 
 /** SQL: what every posting of the account (`$1`) does to its spendable and its earned credits; `where` narrows each branch. */
 export const effects = (where: string) =>
@@ -61,6 +80,9 @@ const lastClosed = `
   select greatest(least(now() - interval '5 seconds', min(xact_start)), now() - interval '1 hour')::text as line
   from pg_stat_activity
   where datname = current_database() and backend_type = 'client backend' and pid <> pg_backend_pid()`;
+
+/** Of a clock that was set back since: what is posted now is dated before them. */
+const dropEarly = "delete from statement_marks where account_id = $1 and through > now() - interval '5 seconds'";
 
 const last = "coalesce((select max(through) from statement_marks where account_id = $1), '-infinity')";
 

@@ -3,8 +3,9 @@ import { ApiError } from "../../shared/errors.ts";
 import { type Database, inTransaction, type Queryable } from "../../shared/postgres.ts";
 import { admitOrRefuse } from "../admit-or-refuse.ts";
 import type { AccountId } from "../ids.ts";
+import { readBalances } from "./balance.ts";
 import { effectOf, readStatement, type Statement } from "./statement.ts";
-import { effects, setMarks, totalsBefore } from "./statement-marks.ts";
+import { effects, setMarks, setMarksAnew, totalsBefore } from "./statement-marks.ts";
 import { filterValues, inPeriod, type kinds, type StatementFilter, selected } from "./statement-rows.ts";
 import { inReadingTurn } from "./statement-turns.ts";
 
@@ -25,17 +26,32 @@ export async function readAccountStatement(
   await admitOrRefuse(db, `statement:${accountId}`, readsPerMinute);
   return inReadingTurn(accountId, async () => {
     await setMarks(db, accountId);
-    return inTransaction(db, async (tx) => {
-      await tx.query("set transaction isolation level repeatable read, read only");
-      const [before, through] = await readPeriod(tx, accountId, asked);
-      requireFew(asked, before, through);
-      const statement = await readStatement(tx, accountId, asked);
-      const totals = await readTotals(tx, accountId, asked, { before, through });
-      const balances = await balancesAfter(tx, accountId, statement, asked);
-      const postings = statement.postings.map((entry, at) => ({ ...entry, balance: balances?.[at] ?? null }));
-      const { cursor } = statement;
-      return { postings, cursor, opening: standing(before), closing: standing(through), totals };
-    });
+    const { addsUp, ...read } = await readAtOnce(db, accountId, asked);
+    if (addsUp || !(await setMarksAnew(db, accountId))) return read;
+    const { addsUp: _, ...anew } = await readAtOnce(db, accountId, asked);
+    return anew;
+  });
+}
+
+/** `addsUp`: up to now it comes to the account's balance. */
+function readAtOnce(
+  db: Database,
+  accountId: AccountId,
+  asked: Parameters<typeof readStatement>[2],
+): Promise<AccountStatement & { readonly addsUp: boolean }> {
+  return inTransaction(db, async (tx) => {
+    await tx.query("set transaction isolation level repeatable read, read only");
+    const [before, through] = await readPeriod(tx, accountId, asked);
+    requireFew(asked, before, through);
+    const statement = await readStatement(tx, accountId, asked);
+    const totals = await readTotals(tx, accountId, asked, { before, through });
+    const balances = await balancesAfter(tx, accountId, statement, asked);
+    const postings = statement.postings.map((entry, at) => ({ ...entry, balance: balances?.[at] ?? null }));
+    const { cursor } = statement;
+    const [opening, closing] = [standing(before), standing(through)];
+    const [now] = asked.to ? [] : await readBalances(tx, [accountId]);
+    const addsUp = !now || (Number(now.credits) === closing.credits && Number(now.earned) === closing.earned_credits);
+    return { postings, cursor, opening, closing, totals, addsUp };
   });
 }
 

@@ -53,13 +53,32 @@ export class Files {
     await this.#db.query(
       `with kept as (
          insert into files (name, account_id, agent_id, run_id, bytes) values ($1, $2, $3, $4, $5)
-         on conflict (name) do nothing returning account_id, bytes
+         on conflict (name) do update set shared = true
+           where files.run_id is distinct from excluded.run_id and not files.shared
+         returning account_id, bytes, xmax = 0 as is_new
        )
-       insert into account_files (account_id, bytes) select account_id, bytes from kept
+       insert into account_files (account_id, bytes) select account_id, bytes from kept where is_new
        on conflict (account_id) do update set bytes = account_files.bytes + excluded.bytes`,
       [name, ownerId, file.agentId ?? null, file.runId ?? null, bytes.length],
     );
     return `${this.#baseUrl}/${name}`;
+  }
+
+  /** Removes, of the files at these addresses, those that this run alone made and nobody has hidden, and gives their owners the room back. */
+  async removeOf(runId: RunId, urls: readonly string[]): Promise<void> {
+    const names = urls.map((url) => url.slice(url.lastIndexOf("/") + 1));
+    const { rows } = await this.#db.query<{ name: string }>(
+      `with gone as (
+         delete from files where name = any($1) and run_id = $2 and not shared and hidden_at is null returning name, account_id, bytes
+       ), freed as (
+         update account_files held set bytes = greatest(0, held.bytes - of_owner.bytes)
+         from (select account_id, sum(bytes) as bytes from gone group by account_id) of_owner
+         where held.account_id = of_owner.account_id
+       )
+       select name from gone`,
+      [names, runId],
+    );
+    for (const { name } of rows) await this.#store.remove(name);
   }
 
   /** The media type of a file that may be seen: throws ApiError 404 for a file that never was, 410 for one that its owner has hidden. */

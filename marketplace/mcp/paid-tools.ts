@@ -180,7 +180,7 @@ async function runFreeTool(
   from: string,
 ): Promise<CallToolResult> {
   await context.anonymousLimits.admitFreeCall(from, agent.id);
-  const { runId, outcome } = await runFree(context, prepareAgent(agent, input));
+  const { runId, outcome } = await runFree(context, prepareAgent(agent, input), from);
   const _meta = { run_id: runId, charged: false };
   if (!outcome.success) return { isError: true, content: [text(outcome.error)], _meta };
   const { output, receipt = null } = outcome;

@@ -71,8 +71,10 @@ import { toolNames } from "./0099-tool-names.ts";
 import { refusedAlerts } from "./0100-refused-alerts.ts";
 import { askedLinks } from "./0101-asked-links.ts";
 import { askingSessions } from "./0102-asking-sessions.ts";
-import { narrowedListings } from "./0108-narrowed-listings.ts";
-import { filesOfAgents } from "./0109-files-of-agents.ts";
+import { newestLinks } from "./0103-newest-links.ts";
+import { sharedFiles } from "./0104-shared-files.ts";
+import { narrowedListings } from "./0105-narrowed-listings.ts";
+import { filesOfAgents } from "./0106-files-of-agents.ts";
 
 /**
  * Every step of the marketplace's schema, in the order in which it was shipped, which databases have run. Numbers are names: a new
@@ -151,6 +153,8 @@ export const migrations: readonly Migration[] = [
   refusedAlerts,
   askedLinks,
   askingSessions,
+  newestLinks,
+  sharedFiles,
   narrowedListings,
   filesOfAgents,
 ];

@@ -91,7 +91,7 @@ async function callAgent(
       if (!(await owes(context, shownIn(exchange, payload), agent, address))) {
         refuseFreeRunToForeignPage(request, context.config);
         await context.anonymousLimits.admitFreeCall(from, agent.id);
-        return await answerFree(context, prepareAgent(agent, inputIn(await body.json())), response);
+        return await answerFree(context, prepareAgent(agent, inputIn(await body.json())), exchange);
       }
       isWithdrawn = true;
     }
@@ -121,8 +121,12 @@ function inputIn(body: unknown = {}): Record<string, unknown> {
   throw new ApiError("bad_request", "The body must be a JSON object of the agent's input fields.");
 }
 
-async function answerFree(context: PayAgentNeeds, prepared: PreparedRun, response: Response): Promise<void> {
-  const { runId, outcome } = await runFree(context, prepared);
+async function answerFree(
+  context: PayAgentNeeds,
+  prepared: PreparedRun,
+  { request, response }: Exchange,
+): Promise<void> {
+  const { runId, outcome } = await runFree(context, prepared, request.ip ?? "");
   if (outcome.success) {
     sendAnswer(response, { success: true, run_id: runId, output: outcome.output, receipt: outcome.receipt ?? null });
   } else {

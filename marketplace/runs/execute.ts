@@ -3,7 +3,14 @@ import { inSpan } from "../../shared/tracing.ts";
 import type { Tools } from "../connectors/connector.ts";
 import { outputJson } from "../connectors/output-json.ts";
 import { notNow, RefusalError } from "../connectors/refusal.ts";
-import { ConnectorError, OutcomeUnknownError, type Output, type Remedy, type Result } from "../connectors/result.ts";
+import {
+  ConnectorError,
+  OutcomeUnknownError,
+  type Output,
+  overtimeText,
+  type Remedy,
+  type Result,
+} from "../connectors/result.ts";
 import type { Events } from "../events.ts";
 import type { AccountId, RunId } from "../ids.ts";
 import { ModelCharge } from "../models/model-charge.ts";
@@ -26,7 +33,7 @@ export async function executeRun(context: ExecuteNeeds, asked: AskedExecution): 
   let timer: NodeJS.Timeout | undefined;
   const overtime = new Promise<never>((_resolve, reject) => {
     timer = setTimeout(() => {
-      reject(new ConnectorError("The agent took too long.", { timeLimitMs }));
+      reject(new ConnectorError(overtimeText, { timeLimitMs }));
       deadline.abort();
     }, timeLimitMs);
   });
@@ -86,6 +93,8 @@ export interface AskedExecution {
   readonly deadlineMs?: number;
   /** The account that runs it, where it is an account. */
   readonly buyerId?: AccountId;
+  /** Whose lookups before a run count together, where it is no account: the payer of a payment, or an address. */
+  readonly caller?: string | undefined;
   /** What the effect happens once for: a payment buys one, however many runs it takes. */
   readonly effectKey?: string;
   /** Set where the run's model costs something. */

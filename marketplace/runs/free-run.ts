@@ -1,3 +1,4 @@
+import { clientOf } from "../../shared/client-address.ts";
 import type { Database } from "../../shared/postgres.ts";
 import type { BackgroundWork } from "../background-work.ts";
 import type { Config } from "../config.ts";
@@ -10,11 +11,14 @@ import { answerRefusal, type PrecheckNeeds, precheck } from "./precheck.ts";
 import type { PreparedRun } from "./prepare.ts";
 import { closeRun, openRun } from "./record.ts";
 
-/** A run that costs nothing, for a caller without a key; it goes on when the caller leaves. Throws ApiError as `precheck` has it. */
-export async function runFree(context: FreeRunNeeds, prepared: PreparedRun): Promise<FreeRun> {
+/**
+ * A run that costs nothing, for a caller without a key at the address `from`; it goes on when the caller leaves. Throws ApiError as
+ * `precheck` has it.
+ */
+export async function runFree(context: FreeRunNeeds, prepared: PreparedRun, from: string): Promise<FreeRun> {
   const runId = newId("run");
   const modelCharge = await context.modelFunds.charge(prepared.runnable, runId);
-  await precheck(context, { runId, prepared }).catch(answerRefusal);
+  await precheck(context, { runId, prepared, caller: clientOf(from) }).catch(answerRefusal);
   const work = recordedRun(context, runId, prepared, modelCharge).finally(async () => {
     await context.modelFunds.end(runId, modelCharge);
     await context.reservations.end(runId);

@@ -12,7 +12,7 @@ import type { AskedExecution } from "./execute.ts";
  * under this key that was begun already is not checked again.
  */
 export async function precheck(context: PrecheckNeeds, asked: Omit<AskedExecution, "deadlineMs">): Promise<void> {
-  const { runId, prepared, buyerId, effectKey = runId } = asked;
+  const { runId, prepared, buyerId, caller = buyerId, effectKey = runId } = asked;
   const { runnable, input } = prepared;
   const ask = runnable.precheck;
   if (!ask) return;
@@ -29,6 +29,7 @@ export async function precheck(context: PrecheckNeeds, asked: Omit<AskedExecutio
     modelCharge: ModelCharge.free(),
     agent: { id, ownerId },
     ...(buyerId && { buyerId }),
+    ...(caller !== undefined && { caller }),
   };
   const spending = await Promise.race([ask(call, tools), overtime(signal)]).catch(asRefusal);
   await reservations.take(effectKey, id, spending);

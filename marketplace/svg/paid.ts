@@ -106,7 +106,7 @@ export async function drawUnsold(
   await context.anonymousLimits.admitFreeCall(from, svgProducts[product].id);
   context.tracers.admit(order.party);
   const prepared = prepareSvg(context, order, { free: true });
-  const { outcome } = await runFree(context, prepared);
+  const { outcome } = await runFree(context, prepared, from);
   if (outcome.success) return withMarkup(context, outcome.output, prepared.markup());
   throw prepared.failure() ?? new ApiError("upstream_failed", outcome.error);
 }

@@ -106,6 +106,56 @@ test("what was not settled, or for other terms, is left for the payment to be po
   expect(await post(url, { body, proof: unpaid })).toMatchObject({ status: 200 });
 });
 
+test("pictures that nobody paid for are removed, and give their creator the room back; those made again stay", async ({
+  paid,
+}) => {
+  const draws = { connector: "image-generator", settings: { prompt: "A picture of {{text}}" } };
+  const { creator, url } = await sellerOf(paid, draws);
+  const { db, tools } = paid.marketplace.context;
+  const taken = async () => {
+    const { rows } = await db.query("select bytes from account_files where account_id = $1", [creator.id]);
+    const kept = await tools.files.list(creator.id, { limit: 10, offset: 0 });
+    const served = await Promise.all(kept.map(({ name }) => fetch(`${paid.marketplace.url}/files/${name}`)));
+    return {
+      room: Number(rows[0].bytes),
+      kept: kept.map(({ bytes }) => bytes),
+      served: served.map(({ status }) => status),
+    };
+  };
+  const unpaid = await leave(paid, url, "evm", "lose-call");
+  const made = await taken();
+  expect(made).toEqual({ room: made.kept[0], kept: [expect.any(Number)], served: [200] });
+  await (await recordLater(paid))();
+  expect(await taken()).toEqual({ room: 0, kept: [], served: [] });
+
+  const other = await leave(paid, url, "evm", "lose-call");
+  expect(await post(url, { body, proof: unpaid })).toMatchObject({ status: 200, body: { success: true } });
+  expect(await taken()).toEqual(made);
+  await (await recordLater(paid))();
+  expect(await taken()).toEqual(made);
+  expect(await post(url, { body, proof: other })).toMatchObject({ status: 200, body: { success: true } });
+  expect(await taken()).toEqual(made);
+});
+
+test("a lost settlement is found behind as many calls that nobody paid for as an address may begin in minutes", async ({
+  paid,
+}) => {
+  const { url } = await sellerOf(paid);
+  await leave(paid, url, "evm", "lose-answer");
+  const { db } = paid.marketplace.context;
+  await db.query(
+    `insert into paid_calls (network, payment_key, product, agent_version, call_digest, payload_digest, requirements, payer, run_id, created_at)
+     select network, split_part(payment_key, ':', 1) || ':' || split_part(payment_key, ':', 2) || ':0x' || encode(sha256(n::text::bytea), 'hex'),
+       product, agent_version, call_digest, payload_digest, requirements, payer, run_id || n, created_at - interval '1 minute'
+     from paid_calls, generate_series(1, 200) n
+     where product in (select id from agents where $1 like '%/' || handle || '/' || slug)`,
+    [url],
+  );
+  await (await recordLater(paid))();
+  const sold = (await soldBy(paid, url)).filter(({ transaction }) => transaction !== null);
+  expect(sold).toEqual([expect.objectContaining({ isMade: true })]);
+});
+
 /** Of the same wallet and price. */
 function forAnotherShop(proof: Proof): Proof {
   const { quoteId: _, ...extra } = proof.accepted.extra;

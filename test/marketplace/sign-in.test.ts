@@ -102,9 +102,10 @@ describe("by e-mail", () => {
     expect(answers.filter(({ status }) => status === 401)).toHaveLength(19);
   });
 
-  test("a newer link ends those before it, also when all are opened together", async ({ local }) => {
+  test("a newer link ends those of its asker before it, also when all are opened together", async ({ local }) => {
     const email = newEmail();
-    const ask = async () => (await new Browser(local.url).post("/api/account/sign-in/email", { email })).body.link;
+    const asker = new Browser(local.url);
+    const ask = async () => (await asker.post("/api/account/sign-in/email", { email })).body.link;
     const links = [await ask(), await ask(), await ask(), await ask()];
     const stranger = (await new Browser(local.url).post("/api/account/sign-in/email", { email: newEmail() })).body.link;
     const open = (link: string) =>
@@ -113,6 +114,19 @@ describe("by e-mail", () => {
     expect((await open(stranger)).status).toBe(200);
     expect((await open(links[0])).status).toBe(401);
     expect((await open(await ask())).status).toBe(200);
+  });
+
+  test("a link that a stranger asks for ends nobody else's", async ({ local }) => {
+    const email = newEmail();
+    const ask = async (browser: Browser) => (await browser.post("/api/account/sign-in/email", { email })).body.link;
+    const open = (browser: Browser, link: string) =>
+      browser.post("/api/account/sign-in/email/confirm", { token: tokenIn(link) });
+    const known = new Browser(local.url);
+    expect((await open(known, await ask(known))).status).toBe(200);
+    const links = [await ask(known), await ask(known)];
+    await ask(new Browser(local.url));
+    expect((await open(known, links[0])).status).toBe(401);
+    expect((await open(known, links[1])).status).toBe(200);
   });
 
   test("a link too old is refused, and the token is not in the database", async ({ local }) => {

@@ -144,6 +144,26 @@ describe("a statement of many postings", () => {
     expect(whole.closing.credits).toBe(2_502 * 500 + 7);
   });
 
+  test("counts what was posted while the clock was behind, seen meanwhile or not", async ({ market }) => {
+    const { db } = market.context;
+    const [seen, unseen] = [await newHolder(market, 1_700), await newHolder(market, 1_700)];
+    await db.query(
+      `insert into statement_marks (account_id, through, kind, postings, spendable, earned)
+       select $1, now() + interval '1 hour', kind, count(*), sum(case when to_purse like 'spendable:%' then amount else -amount end), 0
+       from postings where 'spendable:' || $1 in (from_purse, to_purse) group by kind`,
+      [seen.id],
+    );
+    await statement(unseen.browser);
+    await post(db, { id: seen.id, kind: "grant", count: 1, daysAgo: 0 });
+    await post(db, { id: unseen.id, kind: "grant", count: 1, daysAgo: 55 });
+    for (const { browser, id } of [seen, unseen]) {
+      const { closing, totals } = await statement(browser);
+      expect(closing.credits).toBe(1_500);
+      expect(totals).toEqual(await summed(db, id));
+      expect((await statement(browser, "?kind=grant")).postings).toHaveLength(3);
+    }
+  });
+
   test("adds up in every moment while its account runs agents", async ({ market }) => {
     const { browser, handle, id } = await newHolder(market, 1_200);
     await browser.put("/api/account/agents/echo", echoAgent);

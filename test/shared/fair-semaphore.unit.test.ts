@@ -49,6 +49,21 @@ describe("shares", () => {
     expect(await takeAll(semaphore, holder("b"))).toHaveLength(1);
   });
 
+  test("are taken several at once as they are one by one", async () => {
+    const [single, several] = [
+      new FairSemaphore({ total: 64, waitMs: 1 }),
+      new FairSemaphore({ total: 64, waitMs: 1 }),
+    ];
+    const most = (await takeAll(single, holder("a"))).length;
+    await expect(several.acquire(holder("a"), undefined, most + 1)).rejects.toBeInstanceOf(NoPermitError);
+    const release = await several.acquire(holder("a"), undefined, most);
+    await expect(several.acquire(holder("a"))).rejects.toBeInstanceOf(NoPermitError);
+    const waiting = several.acquire(holder("b"), undefined, 2);
+    release();
+    expect(await waiting).toBeTypeOf("function");
+    expect(await takeAll(several, holder("a"))).toHaveLength(most - 1);
+  });
+
   test("make nobody wait without end, nor any number at once", async () => {
     const semaphore = new FairSemaphore({ total: 8, waitMs: 50 });
     await semaphore.acquire(holder("a"));

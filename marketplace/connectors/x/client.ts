@@ -22,18 +22,23 @@ export class XClient {
 
   /**
    * Counts a claim of a creator's agents, over all copies, before posts are read for it: X allows the operator so many reads, and sells
-   * them, while a claim that fails costs its caller nothing. Throws RefusalError for one too many.
+   * them, while a claim that fails costs its caller nothing, who therefore has a part of them alone. Throws RefusalError for one too
+   * many.
    */
-  async admitClaim(creator: AccountId): Promise<void> {
+  async admitClaim(creator: AccountId, caller: string | undefined): Promise<void> {
     if (this.#claimsPerCreator === 0) return;
-    await admitOrRefuse(this.#db, `x-claims:${creator}`, this.#claimsPerCreator, tooManyClaims).catch(
-      (error: unknown) => {
-        if (!(error instanceof ApiError && error.code === "rate_limited")) throw error;
-        throw new RefusalError("rate_limited", error.message, {
-          retryAfterSeconds: Number(error.headers["retry-after"]),
-        });
-      },
-    );
+    const ofCaller = Math.ceil(this.#claimsPerCreator / callersAtLeast);
+    if (caller !== undefined) await this.#admit(`x-claims:${creator}:${caller}`, ofCaller, tooManyOfCaller(ofCaller));
+    await this.#admit(`x-claims:${creator}`, this.#claimsPerCreator, tooManyClaims);
+  }
+
+  async #admit(subject: string, perMinute: number, message: string): Promise<void> {
+    await admitOrRefuse(this.#db, subject, perMinute, message).catch((error: unknown) => {
+      if (!(error instanceof ApiError && error.code === "rate_limited")) throw error;
+      throw new RefusalError("rate_limited", error.message, {
+        retryAfterSeconds: Number(error.headers["retry-after"]),
+      });
+    });
   }
 
   /** The post with its author, or a sentence saying why it is none that can be read. Throws RefusalError when X does not answer. */
@@ -80,6 +85,10 @@ const fields = new URLSearchParams({
   "user.fields": "created_at,public_metrics,username,protected",
 });
 
+/** So many callers it takes to ask for all claims of a creator's agents. */
+const callersAtLeast = 6;
+const tooManyOfCaller = (most: number) =>
+  `No more than ${most} ${most === 1 ? "reward" : "rewards"} of this agent's creator a minute may be asked for by one buyer.`;
 const tooManyClaims = "Too many rewards of this agent's creator are asked for at the moment.";
 
 export const noSuchPost = "There is no such public post.";

@@ -40,7 +40,7 @@ export function requirePostLink({ settings, ...call }: PostCall): string {
 /** Counts a call that names a post before the post is read. Throws RefusalError where it names none, or is one too many. */
 export async function admitClaim(call: PostCall, { x }: Pick<Tools, "x">): Promise<void> {
   requirePostLink(call);
-  await x.admitClaim(call.agent.ownerId);
+  await x.admitClaim(call.agent.ownerId, call.caller);
 }
 
 /**

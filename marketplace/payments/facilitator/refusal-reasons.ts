@@ -11,6 +11,9 @@ export function reasonOf({ invalidReason = "not_used", invalidMessage: message }
   return { reason: invalidReason, message };
 }
 
+/** The payment's own nonce: used by its settlement, by another transaction with it, or cancelled. */
+export const nonceUsed = "invalid_exact_evm_nonce_already_used";
+
 /**
  * The payer signed it, and holds too little. A payment with any other reason may be made up, in the name of a payer who does not
  * know of it.
@@ -40,7 +43,7 @@ function isHederaBalance(reason: string, message = ""): boolean {
 const ofWellFormed: ReadonlySet<string> = new Set([
   "invalid_exact_evm_eip3009_not_supported",
   "invalid_exact_evm_insufficient_balance",
-  "invalid_exact_evm_nonce_already_used",
+  nonceUsed,
   "invalid_exact_evm_payload_authorization_valid_after",
   "invalid_exact_evm_payload_authorization_valid_before",
   "invalid_exact_evm_transaction_failed",

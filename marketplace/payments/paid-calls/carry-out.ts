@@ -15,7 +15,7 @@ import { type PrecheckNeeds, precheck } from "../../runs/precheck.ts";
 import type { PreparedRun } from "../../runs/prepare.ts";
 import { openRun, type WhatRuns } from "../../runs/record.ts";
 import type { PaidCallId } from "../payment-payload.ts";
-import { effectKeyOf } from "./paid-call.ts";
+import { effectKeyOf, type LeasedCall } from "./paid-call.ts";
 import type { CreditPurchase, PaidWork } from "./redemption.ts";
 
 /**
@@ -67,10 +67,11 @@ export function isReserved(bought: PaidWork): boolean {
 export async function reserve(
   context: CarryOutNeeds,
   bought: PaidWork,
-  { id, runId }: Pick<Carried, "id" | "runId">,
+  { id, runId, payer }: Pick<LeasedCall, "id" | "runId" | "payer">,
 ): Promise<void> {
   if (bought.kind !== "run") return;
-  await precheck(context, { runId, prepared: bought.prepared, effectKey: effectKeyOf(id) });
+  const caller = (payer ?? id.key).toLowerCase();
+  await precheck(context, { runId, prepared: bought.prepared, caller, effectKey: effectKeyOf(id) });
 }
 
 /** Gives back what was reserved and not used, at once or after `lapseMs`. */

@@ -17,11 +17,12 @@ import { isByOthers, refusalOfUnquoted } from "./authority.ts";
 import { agentIn, type CarryOutNeeds, carryOut, endReservation, isReserved, reserve } from "./carry-out.ts";
 import type { AbandonedCall, LeasedCall, Progress } from "./paid-call.ts";
 import { presentTerms, refusalOfFormerWallet } from "./present-terms.ts";
-import { isOnRecordFor, recordOf } from "./recorded-terms.ts";
+import { isOnRecordFor, recordOf, refusalOnRecord } from "./recorded-terms.ts";
 import {
   type Delivered,
   type Failed,
   isSettled,
+  mayHavePaid,
   outcomeUnknown,
   type PaidWork,
   type Redemption,
@@ -133,7 +134,7 @@ async function settledBefore(
   if (verdict && isSettled(verdict)) return settle(context, work, call);
   await context.paidCalls.releaseLease(call);
   if (!verdict) return outcomeUnknown;
-  return refusedBy(verdict);
+  return work.presented ? refusalOnRecord(context.facilitator, call.id, refusedBy(verdict)) : refusedBy(verdict);
 }
 
 /** The result was made at the price it is paid, and is for nobody to have for money that goes to a wallet its seller has left. */
@@ -174,7 +175,7 @@ async function reserveOnce(context: ProcessNeeds, work: Work, call: LeasedCall):
   const { id, runId, payer, transaction } = call;
   try {
     await admitOrRefuse(context.db, `precheck:${payer ?? id.key}`, checksPerMinute);
-    await reserve(context, work.bought, { id, runId });
+    await reserve(context, work.bought, { id, runId, payer });
     return undefined;
   } catch (error) {
     if (transaction === null) await context.paidCalls.forget(call);
@@ -302,11 +303,14 @@ async function settle(context: ProcessNeeds, work: Work, call: LeasedCall): Prom
     if (bought.permanent || call.output === null) await paidCalls.keepTransaction(call, charged);
     return { transaction, payer };
   }
-  const refusal = refusalOf(settlement);
-  if (refusal.outcome === "refused" && !isNetworksDoing(refusal)) await noteUnpaid(context, work, call);
+  const said = refusalOf(settlement);
+  // A purchase that goes on by itself is told to nobody.
+  const refusal = work.presented ? await refusalOnRecord(context.facilitator, call.id, said) : said;
+  const isUnpaid = refusal === mayHavePaid || (refusal.outcome === "refused" && !isNetworksDoing(refusal));
+  if (isUnpaid) await noteUnpaid(context, work, call);
   // A result is withheld, not lost: it waits for this payment to be settled. A call without a result is forgotten.
   if (refusal.outcome === "refused") await paidCalls.forget(call);
-  else if (isReserved(bought)) await endReservation(context, call.id, unknownSettlementMs);
+  else if (isReserved(bought) && refusal !== mayHavePaid) await endReservation(context, call.id, unknownSettlementMs);
   await paidCalls.releaseLease(call);
   return refusal;
 }

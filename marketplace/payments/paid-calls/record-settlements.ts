@@ -1,3 +1,4 @@
+import type { Files } from "../../files/files.ts";
 import { type AgentId, newId } from "../../ids.ts";
 import type { FacilitatorClient } from "../facilitator/client.ts";
 import type { PlaceOfCall, UnsettledCall } from "./paid-call.ts";
@@ -9,7 +10,8 @@ import type { PaidCalls } from "./store.ts";
  * The job that records settlements which nobody lived to record: the copy that had a payment settled ended before it kept the
  * transaction, and the buyer has not come back. From then on it is a sale of its seller, and its result waits for the buyer or is owed
  * (debts.ts). The facilitator's record tells, and only of payments that it had settled for the terms of this call: any other may have
- * bought something else. Each call is asked about once its end is known, by every copy.
+ * bought something else. Each call is asked about once its end is known, by every copy. Where it was not settled, the files of its result
+ * are removed: any payer could fill the seller's room with what nobody pays for. Should it be settled after all, its agent runs again.
  */
 export function recordSettlements(context: RecordingNeeds): (stopping: AbortSignal) => Promise<void> {
   const waiting: UnsettledCall[] = [];
@@ -35,13 +37,19 @@ export function recordSettlements(context: RecordingNeeds): (stopping: AbortSign
 export interface RecordingNeeds {
   readonly facilitator: Pick<FacilitatorClient, "paymentState">;
   readonly paidCalls: PaidCalls;
+  readonly tools: { readonly files: Pick<Files, "removeOf"> };
 }
 
 /** False while its end is not known. Throws when the facilitator does not answer. */
-async function recordIfSettled({ facilitator, paidCalls }: RecordingNeeds, call: UnsettledCall): Promise<boolean> {
+async function recordIfSettled(context: RecordingNeeds, call: UnsettledCall): Promise<boolean> {
+  const { facilitator, paidCalls, tools } = context;
   const { id, requirements } = call;
   const record = await recordOf(facilitator, id);
-  if (record === undefined || record.state === "failed") return true;
+  if (record === undefined || record.state === "failed") {
+    const dropped = await paidCalls.dropFiles(id);
+    if (dropped) await tools.files.removeOf(dropped.runId, dropped.urls);
+    return true;
+  }
   if (record.state !== "settled" || record.transaction === null) return false;
   if (!(await isOnRecordFor(facilitator, id, requirements, record))) return true;
   const leased = await paidCalls.acquireLease(id, newId("run"), "recording");
@@ -60,7 +68,8 @@ async function recordIfSettled({ facilitator, paidCalls }: RecordingNeeds, call:
   return true;
 }
 
-const callsPerRound = 50;
+/** A minute. More than a few addresses may present that buy nothing (LIMIT_FAILED_PROOFS_PER_ADDRESS), a tenth of what a facilitator answers. */
+const callsPerRound = 300;
 const waitingMax = 1_000;
 /** From the beginning of the call. A payment whose end is not known for so long is told to its buyer alone. */
 const waitsMs = 86_400_000;

@@ -6,7 +6,7 @@ import { stablecoinOn } from "../../stablecoins.ts";
 import { imageRunMs } from "../../time-limits.ts";
 import type { WaitingPost } from "../../waiting-posts.ts";
 import type { FailedPayments } from "../facilitator/failed-payments.ts";
-import { reasonOf } from "../facilitator/refusal-reasons.ts";
+import { nonceUsed, reasonOf } from "../facilitator/refusal-reasons.ts";
 import { releaseSpeculative } from "../facilitator/speculative-verification.ts";
 import { facilitatorRequest, type PaidCallId, paidIn } from "../payment-payload.ts";
 import { payloadProblem } from "../proof-shape.ts";
@@ -21,6 +21,7 @@ import { delivered, type ProcessNeeds, processCall, spent } from "./process.ts";
 import {
   type Asked,
   isSettled,
+  mayHavePaid,
   outcomeUnknown,
   type PaidWork,
   type Presented,
@@ -46,6 +47,7 @@ export async function redeem(context: RedeemNeeds, bought: PaidWork, presented: 
     const redemption = await redeemOnce(context, bought, presented, holdIds);
     const { outcome } = redemption;
     if (outcome === "refused") context.failedPayments.note(from, payload.payment, redemption);
+    if (redemption === mayHavePaid) context.failedPayments.note(from, payload.payment, { reason: nonceUsed });
     if (outcome === "spent") context.failedPayments.note(from, payload.payment, { reason: "already_settled" });
     isUnused = outcome === "refused" || outcome === "spent" || (outcome === "failed" && !redemption.settlement);
     return redemption;

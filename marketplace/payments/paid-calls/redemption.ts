@@ -159,6 +159,14 @@ export const outcomeUnknown: Unknown = {
   message: "The outcome is not known yet. Post the same payment again to learn it; do not pay anew.",
 };
 
+/** Of a payment that was good when its call was begun: a settlement whose answer was lost uses its nonce, too. */
+export const mayHavePaid: Unknown = {
+  outcome: "unknown",
+  message:
+    "The payment's nonce was used since this call was begun, and its facilitator does not say by what: it may have paid for this call. " +
+    "Do not pay anew before you have looked at the payer's transfers.",
+};
+
 /** The facilitator has not judged the payment. */
 export function unreachable({ retryAfterSeconds }: Pick<FacilitatorClient, "retryAfterSeconds">): ApiError {
   return new ApiError("unavailable", "The payment cannot be checked at the moment. Try again with the same one.", {

@@ -59,7 +59,10 @@ export const transitions = {
    * began the call.
    */
   discard: { from: { begun: ["none"], ran: ["none"] }, by: ["buyer", "crediting"] },
-  /** By a periodic task: the payment was not settled within `historyDays`. If it is settled after all, the agent runs again. */
+  /**
+   * By a periodic task: the payment was not settled within `historyDays`, or its end is known and the result kept in files. If it is
+   * settled after all, the agent runs again.
+   */
   dropResult: { from: { ran: ["begun"] }, by: [] },
 } as const satisfies Record<string, Rule>;
 

@@ -252,6 +252,27 @@ export class PaidCalls {
     });
   }
 
+  /**
+   * Lets the result go of a call that is not settled and that no post works on, where it is kept in files. The run that made it, and
+   * their addresses; undefined where there is none.
+   */
+  async dropFiles({ network, key }: PaidCallId): Promise<DroppedFiles | undefined> {
+    const { rows } = await this.#db.query<DroppedFiles>({
+      name: "drop files of paid call",
+      text: `
+        with held as (
+          select network, payment_key, run_id, output from paid_calls
+           where network = $1 and payment_key = $2 and ${legalFor("dropResult")} and output->'images' is not null
+             and (lease_until is null or lease_until < now()) for update
+        )
+        update paid_calls p set output = null, receipt = null, result_at = null from held
+         where p.network = held.network and p.payment_key = held.payment_key
+        returning held.run_id as "runId", array(select json_array_elements_text(held.output->'images')) as urls`,
+      values: [network, key],
+    });
+    return rows[0];
+  }
+
   /** From now on the call is for another input. */
   async rebind(held: LeasedCall, digest: Buffer, agentVersion: number | undefined): Promise<boolean> {
     requireLegal("rebind", held);
@@ -281,6 +302,11 @@ const concludeAgainMs = [250, 1_000, 4_000];
 async function keepAlone(db: Queryable, kept: KeptResult): Promise<boolean> {
   const [stillHeld = false] = await keepResults(db, [kept]);
   return stillHeld;
+}
+
+interface DroppedFiles {
+  readonly runId: RunId;
+  readonly urls: readonly string[];
 }
 
 interface Charged {

@@ -74,8 +74,9 @@ async function runOnce(
     if (detail.price_credits > 0 || !detail.per_call) {
       throw new ApiError("forbidden", "Sign in to run it with credits, or pay from a wallet or a terminal.");
     }
-    await context.anonymousLimits.admitFreeCall(request.ip ?? "", agent.id);
-    const { runId, outcome } = await runFree(context, prepareAgent(agent, values));
+    const from = request.ip ?? "";
+    await context.anonymousLimits.admitFreeCall(from, agent.id);
+    const { runId, outcome } = await runFree(context, prepareAgent(agent, values), from);
     if (!outcome.success) return { outcome: "failed", runId, error: outcome.error };
     return { outcome: "success", runId, output: outcome.output, paid: "Free." };
   }

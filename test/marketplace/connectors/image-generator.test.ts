@@ -5,6 +5,7 @@ import sharp from "sharp";
 import { expect } from "vitest";
 import type { MockModels } from "../../../infra/mock-models/server.ts";
 import { createKey } from "../../../marketplace/api-keys/create.ts";
+import { elapse } from "../../support/elapse.ts";
 import { marketTest } from "../../support/fixtures.ts";
 import { jpegOfScans } from "../../support/jpeg-of-scans.ts";
 import { call, run, seedMarket, startMarketplace, type TestMarketplace } from "../../support/marketplace.ts";
@@ -110,8 +111,22 @@ test("pictures of one creator are written one after another, and not for a run t
   const kept = [keep(run.signal), keep(new AbortController().signal)];
   const over = keep(run.signal);
   run.abort();
-  await expect(over).rejects.toThrow("too many calls");
+  await expect(over).rejects.toThrow("took too long");
   expect(await Promise.all(kept)).toEqual([expect.stringMatching(/\.png$/), expect.stringMatching(/\.png$/)]);
+});
+
+test("no more pictures of one creator are asked of the model than this copy has memory for", async ({ market }) => {
+  const [mine, other] = [await seed(market, { count: 10 }), await seed(market, { count: 10 })];
+  const drawn = market.model.asked();
+  market.model.injectFault({ delayMs: 600_000, times: 100 });
+  const runs = Array.from({ length: 8 }, () => run(market, mine.key, mine.agent.address, { text: "ten boats" }));
+  await expect.poll(() => market.model.asked() - drawn).toBeGreaterThan(0);
+  const another = run(market, other.key, other.agent.address, { text: "ten boats" });
+  await elapse(500, "for runs that are not held back to reach the model");
+  expect(market.model.asked() - drawn).toBe(3);
+  market.model.answerHeld();
+  for (const { body } of await Promise.all([another, ...runs])) expect(body).toMatchObject({ success: true });
+  expect(market.model.asked() - drawn).toBe(9);
 });
 
 test("a file is served so that nothing in it can run, and may be kept for ever", async ({ market }) => {

@@ -1,0 +1,84 @@
+import { TopicCreateTransaction } from "@hashgraph/sdk";
+import { expect } from "vitest";
+import { publishAgent } from "../../marketplace/agents/publish.ts";
+import { paidTest } from "../support/fixtures.ts";
+import { type HttpServer, startHttpServer } from "../support/http-server.ts";
+import { operatorVariables } from "../support/ledger-agents.ts";
+import { startMarketplace } from "../support/marketplace.ts";
+import type { PaidMarket } from "../support/paid-market.ts";
+import { perFile } from "../support/part.ts";
+import { payQuote, post } from "../support/pay-call.ts";
+
+const test = paidTest().extend("options", perFile, ({ open }) => ({ env: { ...operatorVariables(open) } }));
+
+const nonceUsed = "invalid_exact_evm_nonce_already_used";
+const body = { text: "paid once" };
+
+/** As x402's own: it has no record of payments, and tells of a nonce that was used only that. Its first answer about a settlement is lost. */
+async function startOther({ facilitator }: PaidMarket): Promise<HttpServer> {
+  let settled = 0;
+  return startHttpServer(async (request, response) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk);
+    const answer = (status: number, said: unknown) =>
+      response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(said));
+    if (request.url?.startsWith("/payments")) return void answer(404, { error: "Not found" });
+    if (request.url === "/settle") settled += 1;
+    if (request.url === "/settle" && settled > 1) {
+      return void answer(200, { success: false, errorReason: nonceUsed, transaction: "", network: "eip155:84532" });
+    }
+    if (request.url === "/verify" && settled > 0) return void answer(200, { isValid: false, invalidReason: nonceUsed });
+    const passed = await fetch(facilitator.url + request.url, {
+      method: request.method ?? "GET",
+      headers: { "content-type": "application/json" },
+      ...(request.method === "POST" && { body: Buffer.concat(chunks) }),
+    });
+    const said = await passed.json();
+    if (request.url === "/settle") return void request.socket.destroy();
+    answer(passed.status, said);
+  });
+}
+
+/** A payment of a call there, posted twice: answered as one that may have paid, and with no offer; and as one post to ours. */
+async function payThere(paid: PaidMarket, address: string) {
+  const other = await startOther(paid);
+  const { databaseUrl, environment, model } = paid.marketplace;
+  const market = await startMarketplace({ databaseUrl, env: { ...environment, FACILITATOR_URL: other.url }, model });
+  const url = `${market.url}/api/agent/${address}`;
+  const had = (await paid.setting.chain.balances(paid.evmWallet)).usdc ?? 0n;
+  const proof = await payQuote(paid, "evm", await post(url, { body }));
+  for (let posts = 0; posts < 2; posts += 1) {
+    const answer = await post(url, { body, proof });
+    expect(answer).toMatchObject({ status: 503, body: { error: expect.stringContaining("Do not pay anew") } });
+    expect(answer.headers.get("payment-required")).toBeNull();
+  }
+  expect((await paid.setting.chain.balances(paid.evmWallet)).usdc).toBe(had + 50_000n);
+  await market.stop();
+  await other.stop();
+  return proof;
+}
+
+test("a settlement whose answer was lost is not taken for a refusal of a facilitator that does not know it again", async ({
+  paid,
+}) => {
+  const proof = await payThere(paid, paid.address);
+  expect(await post(paid.url, { body, proof })).toMatchObject({ status: 200, body: { success: true } });
+});
+
+test("nor is it for an agent that is paid first, and nothing stays reserved for it", async ({ open, paid }) => {
+  const topic = (await open.run(new TopicCreateTransaction())).topicId!.toString();
+  const { context, url } = paid.marketplace;
+  const { address } = await publishAgent(context, paid.market.creator, "writer", {
+    name: "Writer",
+    description: "Writes.",
+    connector: "hcs-write",
+    price_credits: 5,
+    fields: [{ name: "text", type: "text", required: true }],
+    settings: { network: "hedera:testnet", topic, message: "{{text}}" },
+  });
+  const proof = await payThere(paid, address);
+  const { rows } = await context.db.query("select holder from reservations where until > now()");
+  expect(rows).toEqual([]);
+  const result = await post(`${url}/api/agent/${address}`, { body, proof });
+  expect(result).toMatchObject({ status: 200, body: { success: true } });
+});
