@@ -143,7 +143,7 @@ function describeEach(
     const alpha = sums[a * stride + 15] / sums[a * stride];
     sloped[a] = plane(sums, a, planes, a * 12, radial ? anyWorth : worth) || radial ? 1 : 0;
     const fades =
-      (sloped[a] === 1 && Math.hypot(planes[a * 12 + 10], planes[a * 12 + 11]) > 0.02) ||
+      (sloped[a] === 1 && alpha < wholeMin && Math.hypot(planes[a * 12 + 10], planes[a * 12 + 11]) > 0.02) ||
       radial?.stops.some((v, i) => i % 5 === 4 && v < opaqueMin);
     opaque[a] = alpha >= opaqueMin && !fades ? 1 : 0;
     empty[a] = alpha < alphaMin || (gradient && !radial) ? 1 : 0;
@@ -170,6 +170,9 @@ function describeEach(
   const palette = toned?.palette ?? null;
   return { map, planes, sums, sloped, radials, opaque, empty, background, paints, tones, palette };
 }
+
+/** Mean alpha from which an area fades nowhere: what slopes is its rim, a pixel of edge. */
+const wholeMin = 253.5;
 
 /** The picture's connected areas and their moments; where a palette or few colours were asked for, cut by those. */
 function cut({ clean, width, height, labels, runs, sums }: Segmented, settings: Settings, beneath: Beneath) {
