@@ -67,7 +67,16 @@ create table daily_figures (
   payers bigint not null,
   p50_ms integer,
   p95_ms integer,
+  self_counted bigint default 0 not null,
   constraint daily_figures_pkey PRIMARY KEY (scope, day)
+);
+
+create table daily_payers (
+  scope text not null,
+  day date not null,
+  counted bigint not null,
+  payers bigint not null,
+  constraint daily_payers_pkey PRIMARY KEY (scope, day)
 );
 
 create table daily_reasons (
@@ -249,6 +258,13 @@ create unlogged table payers_in_flight (
   total numeric not null,
   constraint payers_in_flight_pkey PRIMARY KEY (network, payer, asset)
 ) with (fillfactor=50);
+
+create table paying_days (
+  payer text not null,
+  day date not null,
+  network text not null,
+  constraint paying_days_pkey PRIMARY KEY (payer, day, network)
+);
 
 create unlogged table payment_holds (
   id bigint generated always as identity,

@@ -108,5 +108,10 @@ async function replaceRecords(
     values: [records.map(({ id }) => id)],
   });
   if (rowCount !== records.length) throw new Error(`${object.name} holds records that are gone`);
+  await tx.query({
+    name: "delete-archived-paying-days",
+    text: "delete from paying_days where payer = any($1) and day = $2 and network = $3",
+    values: [[...new Set(records.map(({ payer }) => payer))], lease.day, lease.network],
+  });
   return true;
 }

@@ -35,6 +35,7 @@ import { listingWallets } from "./0043-listing-wallets.ts";
 import { pricesByNetwork } from "./0044-prices-by-network.ts";
 import { signedTransactions } from "./0045-signed-transactions.ts";
 import { selfPaymentMoves } from "./0046-self-payment-moves.ts";
+import { dailyPayers } from "./0047-daily-payers.ts";
 
 /** Every step of the facilitator's schema, in order. A step that has shipped never changes. */
 export const migrations: readonly Migration[] = [
@@ -74,4 +75,5 @@ export const migrations: readonly Migration[] = [
   pricesByNetwork,
   signedTransactions,
   selfPaymentMoves,
+  dailyPayers,
 ];

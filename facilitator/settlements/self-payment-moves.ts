@@ -77,6 +77,16 @@ const beginStatement = `
     insert into payer_days (scope, payer, day) select 'self ' || scope, payer, day from days where sign = 1
   ), removed as (
     delete from payer_days d using days where d.scope = 'self ' || days.scope and d.payer = days.payer and days.sign = -1
+  ), paying as materialized (
+    select w.payer, w.day, w.network, c.env, c.sign
+      from changed c join paying_days w on w.payer = c.payer join known on known.network = w.network and known.env = c.env
+  ), day_payers as (
+    insert into daily_payers as d (scope, day, counted, payers)
+    select 'self ' || scope, day, count(*), sum(sign)
+      from (select network as scope, day, sign from paying
+             union all select env, day, sign from (select distinct payer, env, day, sign from paying) as one) as changes
+     group by 1, 2
+    on conflict (scope, day) do update set counted = d.counted + excluded.counted, payers = d.payers + excluded.payers
   )
   insert into payers_by_last_day as p (scope, day, payers)
   select 'self ' || scope, day, sum(sign) from days group by 1, 2
@@ -99,7 +109,7 @@ const moveStatement = `
     select distinct on (move_id) move_id, created_at, id, count(*) over (partition by move_id) as looked
       from looked order by move_id, created_at, id
   ), paid as materialized (
-    select l.network, l.sign, (l.created_at at time zone 'utc')::date as day, l.status,
+    select l.network, l.env, l.sign, (l.created_at at time zone 'utc')::date as day, l.status,
            coalesce(l.amount_atomic, 0) as amount, greatest(l.total_ms, 0) as total_ms
       from looked l join known on known.network = l.network and known.env = l.env
      where l.id <= l.last_id
@@ -118,6 +128,12 @@ const moveStatement = `
     insert into daily_settle_times as d (network, span, total_ms, day, settlements)
     select 'self ' || network, floor(sqrt(total_ms)), total_ms, day, sum(sign) from paid where status = 'settled' group by 1, 2, 3, 4
     on conflict (network, span, total_ms, day) do update set settlements = d.settlements + excluded.settlements
+  ), day_payers as (
+    insert into daily_payers as d (scope, day, counted, payers)
+    select 'self ' || scope, day, count(*), 0
+      from paid cross join lateral (values (network), (env)) as scopes (scope)
+     where status = 'settled' group by 1, 2
+    on conflict (scope, day) do update set counted = d.counted + excluded.counted
   ), moved_on as (
     update self_payment_moves m set before_at = reached.created_at, before_id = reached.id
       from reached where m.id = reached.move_id and reached.looked = $4
