@@ -435,6 +435,8 @@ CREATE INDEX discovery_offers_due ON public.discovery_offers USING btree (lease_
 
 CREATE INDEX discovery_offers_seller ON public.discovery_offers USING btree (seller);
 
+CREATE INDEX discovery_resources_address ON public.discovery_resources USING hash (probe_url);
+
 CREATE INDEX discovery_resources_price ON public.discovery_resources USING btree (price_atomic, key);
 
 CREATE INDEX discovery_resources_recent ON public.discovery_resources USING btree (last_settled_at DESC, key);

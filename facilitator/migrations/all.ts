@@ -36,6 +36,7 @@ import { pricesByNetwork } from "./0044-prices-by-network.ts";
 import { signedTransactions } from "./0045-signed-transactions.ts";
 import { selfPaymentMoves } from "./0046-self-payment-moves.ts";
 import { dailyPayers } from "./0047-daily-payers.ts";
+import { listingsByAddress } from "./0048-listings-by-address.ts";
 
 /** Every step of the facilitator's schema, in order. A step that has shipped never changes. */
 export const migrations: readonly Migration[] = [
@@ -76,4 +77,5 @@ export const migrations: readonly Migration[] = [
   signedTransactions,
   selfPaymentMoves,
   dailyPayers,
+  listingsByAddress,
 ];

@@ -242,3 +242,60 @@ test("the lines of /docs say whether anything runs them", async ({ facilitator }
   ])
     expect(page).toContain(said);
 });
+
+test.for(["POST", "PUT", "PATCH", "DELETE"] as const)(
+  "a route that takes %s alone, and says so, is asked by it",
+  async (only, { setting, facilitator }) => {
+    const server = createServer(({ method }, response) => {
+      const isRight = method === only;
+      response.writeHead(isRight ? 402 : 405, {
+        ...(isRight ? header({ x402Version: 2, accepts: [offer(setting)] }) : { allow: `${only}, OPTIONS` }),
+      });
+      response.end();
+    });
+    server.listen(0, "127.0.0.1");
+    await once(server, "listening");
+    try {
+      const { db, callCounts, fetchUnpaid } = facilitator.context;
+      await db.query("truncate call_counts");
+      const needs = { db, callCounts, fetchUnpaid, allowLocalhost: true, supported: supported(facilitator.context) };
+      const seen = await checkSeller(needs, `http://127.0.0.1:${(server.address() as AddressInfo).port}/x`);
+      expect([seen.status, seen.readings[1]?.isPayable]).toEqual([402, true]);
+    } finally {
+      server.close();
+    }
+  },
+);
+
+test("whether an address is listed is looked up, however many others are", async ({ facilitator }) => {
+  const { db, callCounts, fetchUnpaid } = facilitator.context;
+  const add = (text: string) =>
+    db.query(
+      `insert into discovery_resources (key, resource, probe_url, type, x402_version, tags, bazaar, words, last_settled_at)
+       select ${text}, 'http', 2, '{}', '{}', '', now() from generate_series(1, 5000) n`,
+    );
+  await add(`'https://many.example.com/' || n, 'https://many.example.com/' || n, 'https://many.example.com/' || n`);
+  await db.query("vacuum analyze discovery_resources");
+  const plans: string[] = [];
+  const query = async (asked: { name?: string; text: string; values: unknown[] }) => {
+    if (asked.name !== "seller-check-listing") return db.query(asked);
+    const { rows } = await db.query(`explain ${asked.text}`, asked.values);
+    plans.push(rows.map((row) => row["QUERY PLAN"]).join("\n"));
+    return db.query(asked);
+  };
+  answer = { status: 402 };
+  await db.query("truncate call_counts");
+  const needs = { callCounts, fetchUnpaid, allowLocalhost: true, supported: supported(facilitator.context) };
+  const url = `http://127.0.0.1:${(seller.address() as AddressInfo).port}/of-a-route/7`;
+  const asking = { ...needs, db: { query } as unknown as typeof db };
+  const isListed = async () => {
+    await db.query("truncate call_counts");
+    return (await checkSeller(asking, url)).listing.find(({ rule }) => rule === "l.1")?.verdict === "ok";
+  };
+  expect(await isListed()).toBe(false);
+  await db.query("update discovery_resources set probe_url = $1 where key = 'https://many.example.com/1'", [url]);
+  expect(await isListed()).toBe(true);
+  await db.query("delete from discovery_resources where key like 'https://many.example.com/%'");
+  expect(plans).toHaveLength(2);
+  for (const plan of plans) expect(plan).not.toContain("Seq Scan on discovery_resources");
+});
