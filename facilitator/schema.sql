@@ -46,6 +46,17 @@ create table archive_objects (
   constraint archive_objects_pkey PRIMARY KEY (name)
 );
 
+create table archived_self_payments (
+  payer text not null,
+  network text not null,
+  day date not null,
+  status text not null,
+  span integer not null,
+  settlements bigint not null,
+  volume_atomic numeric not null,
+  constraint archived_self_payments_pkey PRIMARY KEY (payer, network, day, status, span)
+);
+
 create unlogged table call_counts (
   bucket text not null,
   window_end timestamp with time zone not null,

@@ -37,6 +37,7 @@ import { signedTransactions } from "./0045-signed-transactions.ts";
 import { selfPaymentMoves } from "./0046-self-payment-moves.ts";
 import { dailyPayers } from "./0047-daily-payers.ts";
 import { listingsByAddress } from "./0048-listings-by-address.ts";
+import { archivedSelfPayments } from "./0049-archived-self-payments.ts";
 
 /** Every step of the facilitator's schema, in order. A step that has shipped never changes. */
 export const migrations: readonly Migration[] = [
@@ -78,4 +79,5 @@ export const migrations: readonly Migration[] = [
   selfPaymentMoves,
   dailyPayers,
   listingsByAddress,
+  archivedSelfPayments,
 ];

@@ -1,3 +1,4 @@
+import type { Environment } from "../../shared/networks.ts";
 import type { Queryable } from "../../shared/postgres.ts";
 import type { KnownNetworks } from "./self-payments.ts";
 
@@ -49,6 +50,21 @@ export async function exceptFromMoves(
   });
 }
 
+/**
+ * Keeps what self-payers paid of these records, which are about to leave for the archive. While roll-ups are kept out; false while
+ * payments are moved, which are looked for among the records.
+ */
+export async function keepArchivedSelfPayments(
+  tx: Queryable,
+  transactions: readonly string[],
+  env: Environment,
+): Promise<boolean> {
+  const { rowCount } = await tx.query("select from self_payment_moves limit 1");
+  if (rowCount !== 0) return false;
+  await tx.query({ name: "keep-archived-self-payments", text: keepArchivedStatement, values: [transactions, env] });
+  return true;
+}
+
 /** Moves some more; false when nothing is left to move. */
 export async function moveSome(tx: Queryable, { networks, environments }: KnownNetworks): Promise<boolean> {
   const { rows } = await tx.query({
@@ -87,10 +103,34 @@ const beginStatement = `
              union all select env, day, sign from (select distinct payer, env, day, sign from paying) as one) as changes
      group by 1, 2
     on conflict (scope, day) do update set counted = d.counted + excluded.counted, payers = d.payers + excluded.payers
+  ), archived as (
+    delete from archived_self_payments a using changed c, known
+     where c.sign = -1 and a.payer = c.payer and known.network = a.network and known.env = c.env
+    returning a.*
+  ), archived_totals as (
+    insert into daily_settlements as d (network, day, status, settlements, volume_atomic)
+    select 'self ' || network, day, status, -sum(settlements), -sum(volume_atomic) from archived group by 1, 2, 3
+    on conflict (network, day, status) do update
+      set settlements = d.settlements + excluded.settlements, volume_atomic = d.volume_atomic + excluded.volume_atomic
+  ), archived_spans as (
+    insert into daily_settle_spans as d (network, day, span, settlements)
+    select 'self ' || network, day, span, -sum(settlements) from archived where status = 'settled' group by 1, 2, 3
+    on conflict (network, day, span) do update set settlements = d.settlements + excluded.settlements
   )
   insert into payers_by_last_day as p (scope, day, payers)
   select 'self ' || scope, day, sum(sign) from days group by 1, 2
   on conflict (scope, day) do update set payers = p.payers + excluded.payers`;
+
+/** Times by their spans alone: the figures of a day that is archived stay. */
+const keepArchivedStatement = `
+  insert into archived_self_payments as a (payer, network, day, status, span, settlements, volume_atomic)
+  select t.payer, t.network, (t.created_at at time zone 'utc')::date, t.status, floor(sqrt(greatest(t.total_ms, 0))),
+         count(*), sum(coalesce(t.amount_atomic, 0))
+    from transactions t join accounts p on p.env = $2 and p.account = t.payer
+   where t.id = any($1::bigint[]) and t.kind = 'settle' and t.status in ('settled', 'failed') and p.is_self_payer
+   group by 1, 2, 3, 4, 5
+  on conflict (payer, network, day, status, span) do update
+    set settlements = a.settlements + excluded.settlements, volume_atomic = a.volume_atomic + excluded.volume_atomic`;
 
 /** Each move goes back in time by the index of its payer's records, and ends with the oldest. */
 const moveStatement = `
