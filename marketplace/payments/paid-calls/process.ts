@@ -9,7 +9,7 @@ import type { ModelBuyer } from "../../models/model-claims.ts";
 import { answerOf } from "../../runs/precheck.ts";
 import { recordFailure } from "../../runs/record.ts";
 import { endDebt, upsertDebt } from "../debts.ts";
-import type { FacilitatorClient } from "../facilitator/client.ts";
+import { type FacilitatorClient, nothingSent } from "../facilitator/client.ts";
 import { isNetworksDoing } from "../facilitator/refusal-reasons.ts";
 import { facilitatorRequest, parsePaymentPayload } from "../payment-payload.ts";
 import type { QuoteIds } from "../quotes/quote-id.ts";
@@ -22,6 +22,7 @@ import {
   type Delivered,
   type Failed,
   isSettled,
+  notSent,
   outcomeUnknown,
   type PaidWork,
   type Redemption,
@@ -302,7 +303,7 @@ async function settle(context: ProcessNeeds, work: Work, call: LeasedCall): Prom
     if (bought.permanent || call.output === null) await paidCalls.keepTransaction(call, charged);
     return { transaction, payer };
   }
-  const refusal = refusalOf(settlement);
+  const refusal = settlement?.errorReason === nothingSent ? notSent(settlement) : refusalOf(settlement);
   if (refusal.outcome === "refused" && !isNetworksDoing(refusal)) await noteUnpaid(context, work, call);
   // A result is withheld, not lost: it waits for this payment to be settled. A call without a result is forgotten.
   if (refusal.outcome === "refused") await paidCalls.forget(call);
