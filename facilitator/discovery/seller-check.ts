@@ -1,3 +1,4 @@
+import { clientOf } from "../../shared/client-address.ts";
 import { ApiError } from "../../shared/errors.ts";
 import type { JsonObject } from "../../shared/json.ts";
 import type { Database } from "../../shared/postgres.ts";
@@ -31,8 +32,11 @@ export interface SellerCheck {
   readonly listing: readonly Finding[];
 }
 
-/** Asks a URL once, without paying. Throws ApiError 400 for a URL that is not asked, 429 when its host was in this minute. */
-export async function checkSeller(needs: CheckNeeds, given: string): Promise<SellerCheck> {
+/**
+ * Asks a URL once, without paying, for a visitor at the address `from`. Throws ApiError 400 for a URL that is not asked, 429 when its host
+ * was in this minute.
+ */
+export async function checkSeller(needs: CheckNeeds, given: string, from: string): Promise<SellerCheck> {
   const url = readTarget(given, needs);
   const { totalHits, resetTime } = await needs.callCounts.increment(`check ${url.hostname}`);
   if (totalHits > 1) {
@@ -46,7 +50,7 @@ export async function checkSeller(needs: CheckNeeds, given: string): Promise<Sel
     );
   }
   const startedAt = performance.now();
-  const answer = await ask(needs.fetchUnpaid, url.href);
+  const answer = await ask(needs.fetchUnpaid, url.href, from);
   const tookMs = Math.round(performance.now() - startedAt);
   const failed = answer instanceof Error;
   const quotes = failed ? [] : quotesIn(answer);
@@ -81,8 +85,10 @@ function readTarget(given: string, { allowLocalhost }: CheckNeeds): URL {
 }
 
 /** Many routes that are paid for take another method than GET alone, and some say which. */
-async function ask(fetchUnpaid: UnpaidFetch, url: string): Promise<UnpaidAnswer | Error> {
-  const common = { ...askBounds, signal: AbortSignal.timeout(2 * askBounds.timeoutMs) };
+async function ask(fetchUnpaid: UnpaidFetch, url: string, from: string): Promise<UnpaidAnswer | Error> {
+  // Apart from what the catalog asks: sellers that hang, and as many as somebody has names for, must keep none from being listed.
+  const holder = { account: "checks of sellers", agent: `checks from ${clientOf(from)}` };
+  const common = { ...askBounds, holder, signal: AbortSignal.timeout(2 * askBounds.timeoutMs) };
   const first = await fetchUnpaid(url, { method: "GET", ...common }).catch((error: Error) => error);
   if (first instanceof Error || ![404, 405].includes(first.status)) return first;
   const method = methodFor(first);
