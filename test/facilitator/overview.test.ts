@@ -265,6 +265,28 @@ test("what a self-payer of very many payments paid is moved some at a time, and 
   expect((await db.query("select from self_payment_moves_except")).rowCount).toBe(0);
 });
 
+test("times without self-payments are those of what is left, however long a payer's payments were on the way out", async ({
+  db,
+}) => {
+  await db.query(`truncate ${figureTables}`);
+  const one = { network: "eip155:8453", status: "settled", kind: "settle", amount: 5n, createdAt: new Date() } as const;
+  const many = Array.from({ length: 20_000 }, () => ({ ...one, payer: "0xa", payTo: "0xb", totalMs: 2_000 }));
+  await insertRecords(db, [...many, { ...one, payer: "0xd", payTo: "0xe", totalMs: 10_000 }]);
+  await rollUpAll(db, environmentOf, running);
+  // It is paid back: some of its payments are moved at once, and the figures are refreshed meanwhile.
+  await insertRecords(db, [{ ...one, payer: "0xb", payTo: "0xa", totalMs: 2_000 }]);
+  await rollUp(db, environmentOf);
+  await refreshDailyFigures(db, environmentOf, running);
+  await rollUpAll(db, environmentOf, running);
+  await refreshDailyFigures(db, environmentOf, running);
+  const timesOf = async (days: number) => {
+    const { total } = await overview(context(db), { env: "mainnet", network: undefined, days, withoutSelf: true });
+    return [total.settled, total.p50Ms, total.p95Ms];
+  };
+  expect((await timesOf(30))[0]).toBe(1);
+  expect(await timesOf(30)).toEqual(await timesOf(29));
+});
+
 test("figures that are kept under other names are no network's", async ({ db }) => {
   for (const network of ["self eip155:8453", "without self hedera:testnet", "30 days testnet"]) {
     const { networks, total } = await overview(context(db), { env: undefined, network, days: 30, withoutSelf: true });
