@@ -2,7 +2,6 @@ import type { Log } from "../../shared/log.ts";
 import type { Environment } from "../../shared/networks.ts";
 import { type Database, inTransaction, type Transaction } from "../../shared/postgres.ts";
 import type { Bucket } from "../../shared/s3.ts";
-import { keepRollUpsOut } from "../rollup-lock.ts";
 import { keepArchivedSelfPayments } from "../settlements/self-payment-moves.ts";
 import { endLease, keepLease, type Lease, takeDay } from "./leases.ts";
 import { type ArchiveObject, addObject } from "./objects.ts";
@@ -105,8 +104,6 @@ async function replaceRecords(
 ): Promise<boolean> {
   if (!(await keepLease(tx, { holder, leaseSeconds }, lease))) return false;
   const ids = records.map(({ id }) => id);
-  // What a payer is counted as must not change between this and the records being gone.
-  await keepRollUpsOut(tx);
   if (!(await keepArchivedSelfPayments(tx, ids, environmentOf(lease.network)))) return false;
   await addObject(tx, object);
   const { rowCount } = await tx.query({

@@ -5,6 +5,8 @@ import type { KnownNetworks } from "./self-payments.ts";
 /** A payer may have millions of payments: so many of so many payers are moved in one statement. */
 const paymentsMax = 2_000;
 const movesMax = 100;
+/** Held while records of payers leave for the archive, by any number of copies, and while payers become of another kind. */
+const lock = "hashtext('self-payers')";
 
 /** An account that became a self-payer, or ceased to be one. */
 export interface Changed {
@@ -19,6 +21,7 @@ export async function beginMoves(
   changed: readonly Changed[],
   { networks, environments }: KnownNetworks,
 ): Promise<void> {
+  await tx.query(`select pg_advisory_xact_lock(${lock})`);
   await tx.query({
     name: "begin-moving-self-payments",
     text: beginStatement,
@@ -51,14 +54,15 @@ export async function exceptFromMoves(
 }
 
 /**
- * Keeps what self-payers paid of these records, which are about to leave for the archive. While roll-ups are kept out; false while
- * payments are moved, which are looked for among the records.
+ * Keeps what self-payers paid of these records, which leave for the archive by the end of the transaction: until then no payer is
+ * counted as another kind. False while payments are moved, which are looked for among the records.
  */
 export async function keepArchivedSelfPayments(
   tx: Queryable,
   transactions: readonly string[],
   env: Environment,
 ): Promise<boolean> {
+  await tx.query(`select pg_advisory_xact_lock_shared(${lock})`);
   const { rowCount } = await tx.query("select from self_payment_moves limit 1");
   if (rowCount !== 0) return false;
   await tx.query({ name: "keep-archived-self-payments", text: keepArchivedStatement, values: [transactions, env] });

@@ -9,6 +9,7 @@ import { unpackRecords } from "../../facilitator/archive/record-file.ts";
 import { readQuery } from "../../facilitator/http/query.ts";
 import { refreshDailyFigures } from "../../facilitator/settlements/daily-figures.ts";
 import { rollUp, rollUpAll } from "../../facilitator/settlements/rollup.ts";
+import { keepArchivedSelfPayments } from "../../facilitator/settlements/self-payment-moves.ts";
 import { type Transactions, transactions, transactionsQuery } from "../../facilitator/transactions.ts";
 import { createLog } from "../../shared/log.ts";
 import type { Database } from "../../shared/postgres.ts";
@@ -334,4 +335,35 @@ test("while payments are moved into or out of the figures, none of them leaves f
   await db.query("delete from self_payment_moves");
   await archiveRecords(archiver(db, s3), running);
   expect(await stored(db, "0.0.8811")).toBe(0);
+});
+
+test("settlements are counted while records leave for the archive; a payer becomes no self-payer in that moment", async ({
+  db,
+}) => {
+  const [payer, payee] = ["0.0.8821", "0.0.8822"];
+  const paid = (from: string, to: string) => ({ ...base, payer: from, payTo: to, createdAt: daysAgo(1) });
+  await insertRecords(db, [paid(payer, payee)]);
+  await countAll(db);
+  const archiving = await db.connect();
+  let judged: Promise<unknown> | undefined;
+  try {
+    await archiving.query("begin");
+    expect(await keepArchivedSelfPayments(archiving, [], "testnet")).toBe(true);
+    await insertRecords(db, [paid("0.0.8823", "0.0.8824")]);
+    expect(await rollUp(db, environmentOf)).toBe(1);
+    await insertRecords(db, [paid(payee, payer)]);
+    let isJudged = false;
+    judged = rollUp(db, environmentOf).then(() => {
+      isJudged = true;
+    });
+    const waits = "select from pg_locks where locktype = 'advisory' and not granted";
+    await expect.poll(async () => (await db.query(waits)).rowCount).toBe(1);
+    expect(isJudged).toBe(false);
+  } finally {
+    await archiving.query("commit");
+    archiving.release();
+    await judged;
+  }
+  const { rows } = await db.query("select is_self_payer from accounts where account = $1", [payer]);
+  expect(rows).toEqual([{ is_self_payer: true }]);
 });
