@@ -1,11 +1,9 @@
 import type { Environment } from "../../shared/networks.ts";
-import { type Database, inTransaction, type Transaction } from "../../shared/postgres.ts";
+import { type Database, inTransaction, type Queryable, type Transaction } from "../../shared/postgres.ts";
 import { recordedNetworks } from "./scope.ts";
 import { refreshWindowTimes } from "./window-times.ts";
 
 const daysAtOnce = 20;
-/** Days from before payers were counted by day: each is read whole. */
-const wholeAtOnce = 1;
 
 /** The scope under which figures without self-payments are kept. */
 export function withoutSelfScope(scope: string): string {
@@ -24,7 +22,7 @@ export async function refreshDailyFigures(
 ): Promise<void> {
   while (!stopping.aborted && (await refreshSome(db, environmentOf, refreshCounted)));
   // After the others: one that takes longer than a statement may holds up none of them.
-  while (!stopping.aborted && (await refreshSome(db, environmentOf, refreshWhole)));
+  while (!stopping.aborted && (await refreshWhole(db, environmentOf)));
 }
 
 type Refresh = (tx: Transaction, scopes: readonly Scope[]) => Promise<boolean>;
@@ -60,10 +58,15 @@ async function refreshCounted(tx: Transaction, scopes: readonly Scope[]): Promis
   return false;
 }
 
-async function refreshWhole(tx: Transaction, scopes: readonly Scope[]): Promise<boolean> {
-  const due = await findDue(tx, scopes, { counted: false, max: wholeAtOnce });
-  for (const one of due) await keepWhole(tx, one);
-  return due.length === wholeAtOnce;
+/** Each day by itself: what is kept of one stays, whatever becomes of the next. */
+async function refreshWhole(db: Database, environmentOf: (network: string) => Environment): Promise<boolean> {
+  let due: readonly Due[] = [];
+  await refreshSome(db, environmentOf, async (tx, scopes) => {
+    due = await findDue(tx, scopes, { counted: false, max: daysAtOnce });
+    return false;
+  });
+  for (const one of due) await keepWhole(db, one);
+  return due.length === daysAtOnce;
 }
 
 interface Scope {
@@ -179,9 +182,9 @@ async function keepCounted(tx: Transaction, due: Due): Promise<void> {
   });
 }
 
-async function keepWhole(tx: Transaction, due: Due): Promise<void> {
+async function keepWhole(db: Queryable, due: Due): Promise<void> {
   const { scope, withoutSelf, day, settlements, selfCounted } = due;
-  await tx.query({
+  await db.query({
     name: "refresh-daily-figures",
     text: `
       insert into daily_figures (scope, day, settlements, self_counted, payers, p50_ms, p95_ms)
