@@ -92,11 +92,11 @@ export async function createContext(config: Config, overrides: { log?: Log } = {
 
 /** Nothing where no record leaves the database. */
 function composeArchiver(
-  { archive }: Config,
+  { archive, environmentOf }: Config,
   { bucket, ...parts }: Pick<ArchiverNeeds, "db" | "log" | "holder"> & { readonly bucket: Bucket | undefined },
 ): ArchiverNeeds | undefined {
   if (!bucket || archive?.afterDays === undefined) return undefined;
-  return { ...parts, bucket, afterDays: archive.afterDays, recordsMax };
+  return { ...parts, bucket, afterDays: archive.afterDays, recordsMax, environmentOf };
 }
 
 /** In an object of the archive: some hundred kilobytes, unpacked in a moment. */

@@ -46,6 +46,17 @@ create table archive_objects (
   constraint archive_objects_pkey PRIMARY KEY (name)
 );
 
+create table archived_self_payments (
+  payer text not null,
+  network text not null,
+  day date not null,
+  status text not null,
+  span integer not null,
+  settlements bigint not null,
+  volume_atomic numeric not null,
+  constraint archived_self_payments_pkey PRIMARY KEY (payer, network, day, status, span)
+);
+
 create unlogged table call_counts (
   bucket text not null,
   window_end timestamp with time zone not null,
@@ -67,7 +78,16 @@ create table daily_figures (
   payers bigint not null,
   p50_ms integer,
   p95_ms integer,
+  self_counted bigint default 0 not null,
   constraint daily_figures_pkey PRIMARY KEY (scope, day)
+);
+
+create table daily_payers (
+  scope text not null,
+  day date not null,
+  counted bigint not null,
+  payers bigint not null,
+  constraint daily_payers_pkey PRIMARY KEY (scope, day)
 );
 
 create table daily_reasons (
@@ -250,6 +270,13 @@ create unlogged table payers_in_flight (
   constraint payers_in_flight_pkey PRIMARY KEY (network, payer, asset)
 ) with (fillfactor=50);
 
+create table paying_days (
+  payer text not null,
+  day date not null,
+  network text not null,
+  constraint paying_days_pkey PRIMARY KEY (payer, day, network)
+);
+
 create unlogged table payment_holds (
   id bigint generated always as identity,
   place text not null,
@@ -418,6 +445,8 @@ CREATE INDEX discovery_accepts_wallet ON public.discovery_accepts USING btree (p
 CREATE INDEX discovery_offers_due ON public.discovery_offers USING btree (lease_until);
 
 CREATE INDEX discovery_offers_seller ON public.discovery_offers USING btree (seller);
+
+CREATE INDEX discovery_resources_address ON public.discovery_resources USING hash (probe_url);
 
 CREATE INDEX discovery_resources_price ON public.discovery_resources USING btree (price_atomic, key);
 

@@ -304,7 +304,7 @@ function refused(
 function refuseLate({ request: { network }, deadline }: Asked): void {
   if (Date.now() < deadline.getTime()) return;
   const message = "Checking this payment took longer than a settlement may; nothing was sent. Send it again.";
-  throw new ApiError("unavailable", message, { headers: { "retry-after": "5" }, body: { network } });
+  throw new ApiError("unavailable", message, { headers: { "retry-after": "5" }, body: { network, sent: false } });
 }
 
 /** A scheme keeps to its deadline by itself, except for what it is in the middle of. */

@@ -1,6 +1,6 @@
 import type { RequestHandler } from "express";
 import { batched } from "../shared/batch.ts";
-import { clientOf } from "../shared/client-address.ts";
+import { clientOf, siteOf, siteShares } from "../shared/client-address.ts";
 import type { EnvReader } from "../shared/env.ts";
 import { ApiError } from "../shared/errors.ts";
 import type { Queryable } from "../shared/postgres.ts";
@@ -106,6 +106,12 @@ export class AnonymousLimits {
   async #admit(subject: string, perMinute: number, message: string): Promise<void> {
     if (perMinute === 0) return;
     if (this.#valkey) return limitIn(this.#valkey, subject, perMinute, message);
+    await this.#admitOne(subject, perMinute, message);
+    const site = siteOf(subject);
+    if (site !== undefined) await this.#admitOne(site, siteShares * perMinute, message);
+  }
+
+  async #admitOne(subject: string, perMinute: number, message: string): Promise<void> {
     const now = Date.now();
     const share = this.#shares.get(subject);
     if (share && share.until > now) {

@@ -7,3 +7,16 @@ export function clientOf(address: string): string {
   if (parsed.kind() === "ipv4") return parsed.toString();
   return `${ipaddr.IPv6.networkAddressFromCIDR(`${parsed}/64`)}/64`;
 }
+
+/** How many times what one caller may do all callers of its site may do together. */
+export const siteShares = 16;
+
+/**
+ * What is counted beside a caller of IPv6: the /48 around it, for a site is given as much, which is 65,536 callers. `subject` may say before
+ * the caller what is counted. Undefined where it ends in no such caller.
+ */
+export function siteOf(subject: string): string | undefined {
+  const [, what = "", network] = /^(.*?)([0-9a-f]{1,4}(?::[0-9a-f]{0,4}){2,7})\/64$/.exec(subject) ?? [];
+  if (network === undefined || !ipaddr.IPv6.isValid(network)) return undefined;
+  return `${what}${ipaddr.IPv6.networkAddressFromCIDR(`${network}/48`)}/48`;
+}

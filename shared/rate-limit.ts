@@ -1,6 +1,6 @@
 import type { Request, RequestHandler } from "express";
 import { rateLimit, type Store } from "express-rate-limit";
-import { clientOf } from "./client-address.ts";
+import { clientOf, siteOf, siteShares } from "./client-address.ts";
 import { ApiError } from "./errors.ts";
 
 /** Where requests are counted: in memory here, or where all copies of a service count together. */
@@ -16,9 +16,26 @@ export interface RequestLimit {
   readonly tooMany: (request: Request) => string;
 }
 
-/** 429 with Retry-After for a caller who sends too many requests, before anything of them is read. */
-export function limitRequests({ perMinute, callerOf = addressOf, counts, tooMany }: RequestLimit): RequestHandler {
+/** 429 with Retry-After for a caller who sends too many requests, or whose site does, before anything of them is read. */
+export function limitRequests(limit: RequestLimit): RequestHandler {
+  const { perMinute, callerOf = addressOf } = limit;
   const limitOf = typeof perMinute === "number" ? () => perMinute : perMinute;
+  const ofCaller = limitOne({ ...limit, perMinute: limitOf, callerOf });
+  const ofSite = limitOne({
+    ...limit,
+    perMinute: (request) => (siteOf(callerOf(request)) === undefined ? 0 : siteShares * limitOf(request)),
+    callerOf: (request) => siteOf(callerOf(request)) as string,
+  });
+  return (request, response, next) =>
+    ofCaller(request, response, (error) => (error === undefined ? ofSite(request, response, next) : next(error)));
+}
+
+interface OneLimit extends RequestLimit {
+  readonly perMinute: (request: Request) => number;
+  readonly callerOf: (request: Request) => string;
+}
+
+function limitOne({ perMinute: limitOf, callerOf, counts, tooMany }: OneLimit): RequestHandler {
   return rateLimit({
     windowMs,
     limit: limitOf,
@@ -38,7 +55,7 @@ export function limitRequests({ perMinute, callerOf = addressOf, counts, tooMany
   });
 }
 
-/** Counts one more of the caller; 429 with Retry-After past the limit. */
+/** Counts one more of the caller and of its site; 429 with Retry-After past the limit. */
 export async function limitIn(
   counts: RequestCounts,
   caller: string,
@@ -46,7 +63,9 @@ export async function limitIn(
   message: string,
 ): Promise<void> {
   const { totalHits, resetTime } = await counts.increment(caller);
-  if (totalHits <= perMinute) return;
+  const site = siteOf(caller);
+  if (totalHits <= perMinute)
+    return site === undefined ? undefined : limitIn(counts, site, siteShares * perMinute, message);
   const seconds = Math.ceil(((resetTime?.getTime() ?? 0) - Date.now()) / 1_000);
   throw new ApiError("rate_limited", message, { headers: { "retry-after": String(Math.max(1, seconds)) } });
 }

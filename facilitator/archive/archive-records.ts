@@ -1,6 +1,8 @@
 import type { Log } from "../../shared/log.ts";
+import type { Environment } from "../../shared/networks.ts";
 import { type Database, inTransaction, type Transaction } from "../../shared/postgres.ts";
 import type { Bucket } from "../../shared/s3.ts";
+import { keepArchivedSelfPayments } from "../settlements/self-payment-moves.ts";
 import { endLease, keepLease, type Lease, takeDay } from "./leases.ts";
 import { type ArchiveObject, addObject } from "./objects.ts";
 import { type ArchivedRecord, archivedColumns, digestOf, type Place, packRecords, placeOf } from "./record-file.ts";
@@ -14,8 +16,7 @@ const leaseSeconds = 300;
  * are; so each record is in exactly one of the two, whenever a copy dies. Until stopped, or nothing is left.
  */
 export async function archiveRecords(needs: ArchiverNeeds, stopping: AbortSignal): Promise<void> {
-  if (!(await isAllCounted(needs))) return;
-  while (!stopping.aborted) {
+  while (!stopping.aborted && (await isAllCounted(needs))) {
     const lease = await takeDay({ ...needs, leaseSeconds }, needs.afterDays);
     if (!lease) return;
     await archiveDay(needs, lease, stopping);
@@ -31,6 +32,7 @@ export interface ArchiverNeeds {
   readonly holder: string;
   readonly afterDays: number;
   readonly recordsMax: number;
+  readonly environmentOf: (network: string) => Environment;
 }
 
 /** Whether all totals are counted: they are added up from records, so records leave only after that. */
@@ -94,19 +96,26 @@ async function putObject(
   return { name, network, ...places, records: records.length, bytes: bytes.length, sha256 };
 }
 
-/** False when another copy has the day: it goes on. Throws when not all of the records are there: then none is deleted. */
+/** False when another copy has the day, or payments are moved again: it goes on later. Throws when not all of the records are there: then none is deleted. */
 async function replaceRecords(
   tx: Transaction,
-  { holder }: ArchiverNeeds,
+  { holder, environmentOf }: ArchiverNeeds,
   { lease, object, records }: { lease: Lease; object: ArchiveObject; records: readonly ArchivedRecord[] },
 ): Promise<boolean> {
   if (!(await keepLease(tx, { holder, leaseSeconds }, lease))) return false;
+  const ids = records.map(({ id }) => id);
+  if (!(await keepArchivedSelfPayments(tx, ids, environmentOf(lease.network)))) return false;
   await addObject(tx, object);
   const { rowCount } = await tx.query({
     name: "delete-archived-records",
     text: "delete from transactions where id = any($1::bigint[])",
-    values: [records.map(({ id }) => id)],
+    values: [ids],
   });
   if (rowCount !== records.length) throw new Error(`${object.name} holds records that are gone`);
+  await tx.query({
+    name: "delete-archived-paying-days",
+    text: "delete from paying_days where payer = any($1) and day = $2 and network = $3",
+    values: [[...new Set(records.map(({ payer }) => payer))], lease.day, lease.network],
+  });
   return true;
 }

@@ -1,3 +1,4 @@
+import { clientOf } from "../../shared/client-address.ts";
 import { ApiError } from "../../shared/errors.ts";
 import type { JsonObject } from "../../shared/json.ts";
 import type { Database } from "../../shared/postgres.ts";
@@ -31,8 +32,11 @@ export interface SellerCheck {
   readonly listing: readonly Finding[];
 }
 
-/** Asks a URL once, without paying. Throws ApiError 400 for a URL that is not asked, 429 when its host was in this minute. */
-export async function checkSeller(needs: CheckNeeds, given: string): Promise<SellerCheck> {
+/**
+ * Asks a URL once, without paying, for a visitor at the address `from`. Throws ApiError 400 for a URL that is not asked, 429 when its host
+ * was in this minute.
+ */
+export async function checkSeller(needs: CheckNeeds, given: string, from: string): Promise<SellerCheck> {
   const url = readTarget(given, needs);
   const { totalHits, resetTime } = await needs.callCounts.increment(`check ${url.hostname}`);
   if (totalHits > 1) {
@@ -46,7 +50,7 @@ export async function checkSeller(needs: CheckNeeds, given: string): Promise<Sel
     );
   }
   const startedAt = performance.now();
-  const answer = await ask(needs.fetchUnpaid, url.href);
+  const answer = await ask(needs.fetchUnpaid, url.href, from);
   const tookMs = Math.round(performance.now() - startedAt);
   const failed = answer instanceof Error;
   const quotes = failed ? [] : quotesIn(answer);
@@ -80,15 +84,28 @@ function readTarget(given: string, { allowLocalhost }: CheckNeeds): URL {
   return url;
 }
 
-/** Many routes that are paid for take POST alone. */
-async function ask(fetchUnpaid: UnpaidFetch, url: string): Promise<UnpaidAnswer | Error> {
-  const common = { ...askBounds, signal: AbortSignal.timeout(2 * askBounds.timeoutMs) };
+/** Many routes that are paid for take another method than GET alone, and some say which. */
+async function ask(fetchUnpaid: UnpaidFetch, url: string, from: string): Promise<UnpaidAnswer | Error> {
+  // Apart from what the catalog asks: sellers that hang, and as many as somebody has names for, must keep none from being listed.
+  const holder = { account: "checks of sellers", agent: `checks from ${clientOf(from)}` };
+  const common = { ...askBounds, holder, signal: AbortSignal.timeout(2 * askBounds.timeoutMs) };
   const first = await fetchUnpaid(url, { method: "GET", ...common }).catch((error: Error) => error);
   if (first instanceof Error || ![404, 405].includes(first.status)) return first;
-  const headers = { "content-type": "application/json" };
-  const second = await fetchUnpaid(url, { method: "POST", headers, body: "{}", ...common }).catch(() => first);
+  const method = methodFor(first);
+  const body = method === "DELETE" ? {} : { headers: { "content-type": "application/json" }, body: "{}" };
+  const second = await fetchUnpaid(url, { method, ...body, ...common }).catch(() => first);
   return second.status === 402 ? second : first;
 }
+
+/** The first that a 405 allows; POST where it says nothing. */
+function methodFor({ headers: { allow } }: UnpaidAnswer): (typeof otherMethods)[number] {
+  const allowed = String(allow ?? "")
+    .toUpperCase()
+    .split(/[\s,]+/);
+  return otherMethods.find((method) => allowed.includes(method)) ?? "POST";
+}
+
+const otherMethods = ["POST", "PUT", "PATCH", "DELETE"] as const;
 
 function statusFinding(status: number | undefined): Finding {
   if (status !== undefined && status >= 300 && status < 400) {
@@ -148,7 +165,8 @@ async function listingFindings(
   const address = `${url.origin}${url.pathname}`;
   const { rows } = await db.query({
     name: "seller-check-listing",
-    text: `select (select count(*) from discovery_resources r where ${isListed} and $1 in (r.resource, r.probe_url))::int as listed,
+    text: `select exists (select from discovery_resources r where r.resource = $1 and ${isListed})
+                  or exists (select from discovery_resources r where r.probe_url = $1 and ${isListed}) as listed,
                   exists (select from transactions
                            where resource_url = $1 and status = 'settled' and created_at > now() - interval '${listedDays} days') as settled`,
     values: [address],
@@ -162,7 +180,7 @@ async function listingFindings(
       : quotes.map(({ accepts }) => characterProblem("accepts", accepts)).find((one) => one !== undefined);
   return [
     judge(
-      listed > 0,
+      listed,
       "l.1",
       ["It is listed", "It is not listed"],
       "It is listed once the points below hold, with its next payment.",

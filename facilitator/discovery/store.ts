@@ -4,10 +4,13 @@ import { isListed, listedDays, resourceDays } from "./listing.ts";
 import type { ListingRequest } from "./listing-requests.ts";
 import { type Problem, permanent, transient } from "./ownership.ts";
 import type { AcceptedRequirements } from "./payment-requirements.ts";
+import type { Declaration } from "./validate.ts";
 
 /** Per wallet and host, so that a server that names a wallet which is not its own takes no place from the owner's hosts. */
 export const resourcesMax = 50;
 const operationsPerMinuteMax = 10;
+/** Route templates with one beginning, of all wallets. */
+const templatesMax = 200;
 const aMinuteAgo = "now() - interval '1 minute'";
 const putOffMinutes = 60;
 const countedMax = 100_000;
@@ -106,6 +109,8 @@ export class ListingStore {
       );
       if (others[0].count >= resourcesMax)
         return permanent(`the wallet has ${resourcesMax} resources listed on ${host} already`);
+      const crowd = await crowdProblem(tx, declaration);
+      if (crowd) return crowd;
       const { rows } = await tx.query(upsertResource, resourceValues(listing));
       await tx.query(upsertAccept, [
         rows[0].id,
@@ -130,6 +135,20 @@ export class ListingStore {
     );
     await this.#db.query("delete from discovery_budgets where minute < now() - interval '1 hour'");
   }
+}
+
+/** Each payment for what begins like a route template is held against it, whoever listed it. */
+async function crowdProblem(tx: Transaction, { key, resource, bazaar }: Declaration): Promise<Problem | undefined> {
+  const { routeTemplate } = bazaar;
+  if (routeTemplate === undefined) return undefined;
+  const beginning = resource.slice(0, -routeTemplate.length) + (/^[^:]*\//.exec(routeTemplate)?.[0] ?? "");
+  const { rowCount } = await tx.query(
+    "select from discovery_resources where route_prefix = $1 and key <> $2 limit $3",
+    [beginning, key, templatesMax],
+  );
+  return rowCount === templatesMax
+    ? permanent(`${templatesMax} templates that begin with ${beginning} are listed`)
+    : undefined;
 }
 
 const hostOf = (resource: string) => new URL(resource).host;

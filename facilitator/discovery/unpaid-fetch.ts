@@ -1,4 +1,5 @@
 import { request } from "undici";
+import type { Holder } from "../../shared/fair-semaphore.ts";
 import { isJsonObject, type JsonObject } from "../../shared/json.ts";
 import { JsonScan, usualJson } from "../../shared/json-scan.ts";
 import type { Outbound } from "../../shared/outbound.ts";
@@ -15,6 +16,8 @@ export interface UnpaidAsk {
   readonly timeoutMs: number;
   readonly bytesMax: number;
   readonly signal: AbortSignal;
+  /** For whom, where it is not the catalog. */
+  readonly holder?: Holder;
 }
 
 export interface UnpaidAnswer {

@@ -6,6 +6,10 @@ export const errorFields = {
   error: z.string().describe("For a person to read; wording may change."),
   field: z.string().optional().describe("The field or parameter that is wrong, where it is one."),
   network: z.string().optional().describe("The network that is away or cannot settle, where it is one."),
+  sent: z
+    .literal(false)
+    .optional()
+    .describe("Where this call of /settle certainly sent nothing; an earlier one of the same payment may have."),
 };
 
 const errorShape = z.object(errorFields).meta({ id: "Error" });

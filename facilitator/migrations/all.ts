@@ -35,6 +35,9 @@ import { listingWallets } from "./0043-listing-wallets.ts";
 import { pricesByNetwork } from "./0044-prices-by-network.ts";
 import { signedTransactions } from "./0045-signed-transactions.ts";
 import { selfPaymentMoves } from "./0046-self-payment-moves.ts";
+import { dailyPayers } from "./0047-daily-payers.ts";
+import { listingsByAddress } from "./0048-listings-by-address.ts";
+import { archivedSelfPayments } from "./0049-archived-self-payments.ts";
 
 /** Every step of the facilitator's schema, in order. A step that has shipped never changes. */
 export const migrations: readonly Migration[] = [
@@ -74,4 +77,7 @@ export const migrations: readonly Migration[] = [
   pricesByNetwork,
   signedTransactions,
   selfPaymentMoves,
+  dailyPayers,
+  listingsByAddress,
+  archivedSelfPayments,
 ];

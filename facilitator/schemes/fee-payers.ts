@@ -11,7 +11,7 @@ export class NoFeePayerError extends ApiError {
     const { reason, retryAfter } = reasons[why];
     super("unavailable", `Nothing is settled on ${network} now: ${reason}.`, {
       headers: { "retry-after": retryAfter },
-      body: { network },
+      body: { network, sent: false },
     });
   }
 }

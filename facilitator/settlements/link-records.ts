@@ -85,8 +85,8 @@ const linkListings = `
       from transactions
      where id = any($1) and status in ('settled', 'failed') and resource_url is not null and pay_to is not null
   ), beginnings as materialized (
-    select e.resource_url, array_to_string(e.parts[:depth], '/') || '/' as beginning
-      from (select distinct resource_url, string_to_array(resource_url, '/') as parts from ended) e
+    select e.resource_url, e.network, e.pay_to, array_to_string(e.parts[:depth], '/') || '/' as beginning
+      from (select distinct resource_url, network, pay_to, string_to_array(resource_url, '/') as parts from ended) e
            cross join lateral generate_series(3, least(cardinality(e.parts) - 1, ${routeDepthMax})) as depth
   ), listed as materialized (
     select e.resource_url, r.id
@@ -96,7 +96,10 @@ const linkListings = `
       from beginnings b join discovery_resources r on r.route_prefix = b.beginning
      -- As a case, so that no pattern is tried before the beginning was found to be the same. Of the path alone: a host's name may hold
      -- what means something else in a pattern, and one bad pattern would stop what all are counted with.
+     -- And only of what pays a wallet that the listing names: anybody may have templates that begin like this.
      where case when r.route_prefix = b.beginning
+                 and exists (select from discovery_accepts a
+                              where a.resource_id = r.id and a.network = b.network and a.pay_to = b.pay_to)
                 then substr(b.resource_url, length(r.resource) - length(r.bazaar->>'routeTemplate') + 1)
                      ~ ('^' || regexp_replace(replace(r.bazaar->>'routeTemplate', '.', '[.]'), '[^/]*:[^/]*', '[^/]+', 'g') || '$') end
   ), counted as materialized (

@@ -120,5 +120,29 @@ const rollUpStatement = `
              union all select scope, was, -1 from moved where was is not null) as changes
      group by scope, day
     on conflict (scope, day) do update set payers = p.payers + excluded.payers
+  ), paying as (
+    insert into paying_days (payer, day, network)
+    select distinct payer, day, network from taken where status = 'settled' and payer is not null
+    on conflict do nothing
+    returning payer, day, network
+  ), paying_in as materialized (
+    select p.*, known.env, exists (select from accounts a where a.env = known.env and a.account = p.payer and a.is_self_payer) as is_self
+      from paying p join known using (network)
+  ), paying_anew as materialized (
+    select distinct env, day, payer, is_self from paying_in p
+     where not exists (select from paying_days before join known using (network)
+                        where known.env = p.env and before.payer = p.payer and before.day = p.day)
+  ), of_day as (
+    select unnest(array[network, env]) as scope, day, 1 as counted, 0 as payers
+      from taken join known using (network) where status = 'settled'
+     union all select unnest(array['self ' || network, 'self ' || env]), day, 1, 0 from of_self where status = 'settled'
+     union all select network, day, 0, 1 from paying_in
+     union all select 'self ' || network, day, 0, 1 from paying_in where is_self
+     union all select env, day, 0, 1 from paying_anew
+     union all select 'self ' || env, day, 0, 1 from paying_anew where is_self
+  ), day_payers as (
+    insert into daily_payers as d (scope, day, counted, payers)
+    select scope, day, sum(counted), sum(payers) from of_day group by scope, day
+    on conflict (scope, day) do update set counted = d.counted + excluded.counted, payers = d.payers + excluded.payers
   )
   select count(*) as taken, array_agg(transaction_id) filter (where transaction_id is not null) as transactions from taken`;

@@ -1,9 +1,12 @@
+import type { Environment } from "../../shared/networks.ts";
 import type { Queryable } from "../../shared/postgres.ts";
 import type { KnownNetworks } from "./self-payments.ts";
 
 /** A payer may have millions of payments: so many of so many payers are moved in one statement. */
 const paymentsMax = 2_000;
 const movesMax = 100;
+/** Held while records of payers leave for the archive, by any number of copies, and while payers become of another kind. */
+const lock = "hashtext('self-payers')";
 
 /** An account that became a self-payer, or ceased to be one. */
 export interface Changed {
@@ -18,6 +21,7 @@ export async function beginMoves(
   changed: readonly Changed[],
   { networks, environments }: KnownNetworks,
 ): Promise<void> {
+  await tx.query(`select pg_advisory_xact_lock(${lock})`);
   await tx.query({
     name: "begin-moving-self-payments",
     text: beginStatement,
@@ -49,6 +53,22 @@ export async function exceptFromMoves(
   });
 }
 
+/**
+ * Keeps what self-payers paid of these records, which leave for the archive by the end of the transaction: until then no payer is
+ * counted as another kind. False while payments are moved, which are looked for among the records.
+ */
+export async function keepArchivedSelfPayments(
+  tx: Queryable,
+  transactions: readonly string[],
+  env: Environment,
+): Promise<boolean> {
+  await tx.query(`select pg_advisory_xact_lock_shared(${lock})`);
+  const { rowCount } = await tx.query("select from self_payment_moves limit 1");
+  if (rowCount !== 0) return false;
+  await tx.query({ name: "keep-archived-self-payments", text: keepArchivedStatement, values: [transactions, env] });
+  return true;
+}
+
 /** Moves some more; false when nothing is left to move. */
 export async function moveSome(tx: Queryable, { networks, environments }: KnownNetworks): Promise<boolean> {
   const { rows } = await tx.query({
@@ -77,10 +97,44 @@ const beginStatement = `
     insert into payer_days (scope, payer, day) select 'self ' || scope, payer, day from days where sign = 1
   ), removed as (
     delete from payer_days d using days where d.scope = 'self ' || days.scope and d.payer = days.payer and days.sign = -1
+  ), paying as materialized (
+    select w.payer, w.day, w.network, c.env, c.sign
+      from changed c join paying_days w on w.payer = c.payer join known on known.network = w.network and known.env = c.env
+  ), day_payers as (
+    insert into daily_payers as d (scope, day, counted, payers)
+    select 'self ' || scope, day, count(*), sum(sign)
+      from (select network as scope, day, sign from paying
+             union all select env, day, sign from (select distinct payer, env, day, sign from paying) as one) as changes
+     group by 1, 2
+    on conflict (scope, day) do update set counted = d.counted + excluded.counted, payers = d.payers + excluded.payers
+  ), archived as (
+    delete from archived_self_payments a using changed c, known
+     where c.sign = -1 and a.payer = c.payer and known.network = a.network and known.env = c.env
+    returning a.*
+  ), archived_totals as (
+    insert into daily_settlements as d (network, day, status, settlements, volume_atomic)
+    select 'self ' || network, day, status, -sum(settlements), -sum(volume_atomic) from archived group by 1, 2, 3
+    on conflict (network, day, status) do update
+      set settlements = d.settlements + excluded.settlements, volume_atomic = d.volume_atomic + excluded.volume_atomic
+  ), archived_spans as (
+    insert into daily_settle_spans as d (network, day, span, settlements)
+    select 'self ' || network, day, span, -sum(settlements) from archived where status = 'settled' group by 1, 2, 3
+    on conflict (network, day, span) do update set settlements = d.settlements + excluded.settlements
   )
   insert into payers_by_last_day as p (scope, day, payers)
   select 'self ' || scope, day, sum(sign) from days group by 1, 2
   on conflict (scope, day) do update set payers = p.payers + excluded.payers`;
+
+/** Times by their spans alone: the figures of a day that is archived stay. */
+const keepArchivedStatement = `
+  insert into archived_self_payments as a (payer, network, day, status, span, settlements, volume_atomic)
+  select t.payer, t.network, (t.created_at at time zone 'utc')::date, t.status, floor(sqrt(greatest(t.total_ms, 0))),
+         count(*), sum(coalesce(t.amount_atomic, 0))
+    from transactions t join accounts p on p.env = $2 and p.account = t.payer
+   where t.id = any($1::bigint[]) and t.kind = 'settle' and t.status in ('settled', 'failed') and p.is_self_payer
+   group by 1, 2, 3, 4, 5
+  on conflict (payer, network, day, status, span) do update
+    set settlements = a.settlements + excluded.settlements, volume_atomic = a.volume_atomic + excluded.volume_atomic`;
 
 /** Each move goes back in time by the index of its payer's records, and ends with the oldest. */
 const moveStatement = `
@@ -99,7 +153,7 @@ const moveStatement = `
     select distinct on (move_id) move_id, created_at, id, count(*) over (partition by move_id) as looked
       from looked order by move_id, created_at, id
   ), paid as materialized (
-    select l.network, l.sign, (l.created_at at time zone 'utc')::date as day, l.status,
+    select l.network, l.env, l.sign, (l.created_at at time zone 'utc')::date as day, l.status,
            coalesce(l.amount_atomic, 0) as amount, greatest(l.total_ms, 0) as total_ms
       from looked l join known on known.network = l.network and known.env = l.env
      where l.id <= l.last_id
@@ -118,6 +172,12 @@ const moveStatement = `
     insert into daily_settle_times as d (network, span, total_ms, day, settlements)
     select 'self ' || network, floor(sqrt(total_ms)), total_ms, day, sum(sign) from paid where status = 'settled' group by 1, 2, 3, 4
     on conflict (network, span, total_ms, day) do update set settlements = d.settlements + excluded.settlements
+  ), day_payers as (
+    insert into daily_payers as d (scope, day, counted, payers)
+    select 'self ' || scope, day, count(*), 0
+      from paid cross join lateral (values (network), (env)) as scopes (scope)
+     where status = 'settled' group by 1, 2
+    on conflict (scope, day) do update set counted = d.counted + excluded.counted
   ), moved_on as (
     update self_payment_moves m set before_at = reached.created_at, before_id = reached.id
       from reached where m.id = reached.move_id and reached.looked = $4

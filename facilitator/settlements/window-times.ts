@@ -1,6 +1,7 @@
 import type { Queryable, Transaction } from "../../shared/postgres.ts";
 import { durationAt, readSpans, type SpanCount, type Window } from "./figures.ts";
 import type { RecordScope } from "./scope.ts";
+import { selfScope } from "./self-payments.ts";
 
 /** Windows that pages link to: a year has some hundred thousand spans to add up, too many while a page waits. */
 const windows = [7, 30, 90, 365] as const;
@@ -49,43 +50,61 @@ export async function refreshWindowTimes(tx: Transaction, scope: RecordScope): P
   for (const withoutSelf of [false, true]) {
     for (const days of windows) {
       const window = { scope, days, withoutSelf };
-      const settlements = await settlementsIn(tx, window);
-      if (settlements !== undefined) await keep(tx, window, settlements);
+      const counted = await countedIn(tx, window);
+      if (counted !== undefined) await keep(tx, window, counted);
     }
   }
   await tx.query("delete from daily_figures where scope ~ '^[0-9]+ days ' and day < (now() at time zone 'utc')::date");
 }
 
-/** Undefined where the kept times are of just as many. */
-async function settlementsIn(tx: Transaction, window: Window): Promise<bigint | undefined> {
+/** How many settlements, and how often the self-payments among them were changed. */
+interface Counted {
+  readonly settlements: bigint;
+  readonly selfCounted: bigint;
+}
+
+/** Undefined where the kept times are of just these. */
+async function countedIn(tx: Transaction, window: Window): Promise<Counted | undefined> {
   const { rows } = await tx.query({
     name: "window-times-due",
     text: `
-      select coalesce(sum(settlements), 0) as settlements,
-             (select settlements from daily_figures where scope = $3 and day = (now() at time zone 'utc')::date) as kept
-        from daily_settlements
-       where network = any($1) and status = 'settled' and day > (now() at time zone 'utc')::date - $2::int`,
-    values: [window.scope.networks, window.days, nameOf(window, window.scope.name)],
+      with counted as (
+        select (select coalesce(sum(settlements), 0) from daily_settlements
+                 where network = any($1) and status = 'settled' and day > (now() at time zone 'utc')::date - $2::int) as settlements,
+               (select coalesce(sum(counted), 0) from daily_payers
+                 where scope = $4 and day > (now() at time zone 'utc')::date - $2::int) as self_counted
+      )
+      select counted.* from counted
+       where not exists (select from daily_figures kept
+                          where kept.scope = $3 and kept.day = (now() at time zone 'utc')::date
+                            and kept.settlements = counted.settlements and kept.self_counted = counted.self_counted)`,
+    values: [
+      window.scope.networks,
+      window.days,
+      nameOf(window, window.scope.name),
+      window.withoutSelf ? selfScope(window.scope.name) : null,
+    ],
   });
-  const { settlements, kept } = rows[0];
-  return settlements === kept ? undefined : settlements;
+  const [row] = rows;
+  return row && { settlements: row.settlements, selfCounted: row.self_counted };
 }
 
-async function keep(tx: Transaction, window: Window, settlements: bigint): Promise<void> {
+async function keep(tx: Transaction, window: Window, { settlements, selfCounted }: Counted): Promise<void> {
   const times = [...timesOf(window.scope, await readSpans(tx, window))];
   await tx.query({
     name: "keep-window-times",
     text: `
-      insert into daily_figures (scope, day, settlements, payers, p50_ms, p95_ms)
-      select name, (now() at time zone 'utc')::date, $2, 0, p50_ms, p95_ms
+      insert into daily_figures (scope, day, settlements, self_counted, payers, p50_ms, p95_ms)
+      select name, (now() at time zone 'utc')::date, $2, $5, 0, p50_ms, p95_ms
         from unnest($1::text[], $3::int[], $4::int[]) as t (name, p50_ms, p95_ms)
       on conflict (scope, day) do update
-        set settlements = excluded.settlements, p50_ms = excluded.p50_ms, p95_ms = excluded.p95_ms`,
+        set settlements = excluded.settlements, self_counted = excluded.self_counted, p50_ms = excluded.p50_ms, p95_ms = excluded.p95_ms`,
     values: [
       times.map(([name]) => nameOf(window, name)),
       settlements,
       times.map(([, { p50Ms }]) => p50Ms ?? null),
       times.map(([, { p95Ms }]) => p95Ms ?? null),
+      selfCounted,
     ],
   });
 }

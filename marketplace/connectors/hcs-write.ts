@@ -3,6 +3,7 @@ import type { Problem } from "../parse.ts";
 import type { Call, Connector, Tools } from "./connector.ts";
 import { bringsOf, type Guide, settingNotes } from "./guide.ts";
 import type { Hedera, Order } from "./hedera/hedera.ts";
+import { inTurn } from "./hedera/in-turn.ts";
 import { oneOrder } from "./hedera/one-order.ts";
 import {
   entitySetting,
@@ -74,7 +75,7 @@ export const hcsWrite: Connector<Settings> = {
   id: "hcs-write",
   guide,
   settings,
-  ...oneOrder(plan),
+  ...oneOrder<Settings>((call, tools) => inTurn(call, () => plan(call, tools))),
   slots: ({ message }) => slotsOf({ message }),
   publishProblems: ({ network, topic }, tools, ownerId) =>
     preconditionProblems(tools, network, ownerId, (preconditions) => topicProblems(preconditions, topic)),

@@ -3,6 +3,7 @@ import type { Problem } from "../parse.ts";
 import type { Call, Connector, Tools } from "./connector.ts";
 import { bringsOf, type Guide, settingNotes } from "./guide.ts";
 import type { Hedera, Order } from "./hedera/hedera.ts";
+import { inTurn } from "./hedera/in-turn.ts";
 import { oneOrder } from "./hedera/one-order.ts";
 import {
   entitySetting,
@@ -77,7 +78,7 @@ export const hederaMint: Connector<Settings> = {
   id: "hedera-mint",
   guide,
   settings,
-  ...oneOrder(plan),
+  ...oneOrder<Settings>((call, tools) => inTurn(call, () => plan(call, tools))),
   slots: ({ amount, metadata }) => slotsOf({ amount, metadata }),
   publishProblems: (settings, tools, ownerId) =>
     preconditionProblems(tools, settings.network, ownerId, (preconditions) => tokenProblems(preconditions, settings)),

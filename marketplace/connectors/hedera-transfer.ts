@@ -2,6 +2,7 @@ import { z } from "zod";
 import type { Call, Connector, Tools } from "./connector.ts";
 import { bringsOf, type Guide, settingNotes } from "./guide.ts";
 import type { Hedera, Order } from "./hedera/hedera.ts";
+import { inTurn } from "./hedera/in-turn.ts";
 import { oneOrder } from "./hedera/one-order.ts";
 import {
   networkSetting,
@@ -87,7 +88,7 @@ export const hederaTransfer: Connector<Settings> = {
   id: "hedera-transfer",
   guide,
   settings,
-  ...oneOrder(plan),
+  ...oneOrder<Settings>((call, tools) => inTurn(call, () => plan(call, tools))),
   slots: ({ to, amount }) => slotsOf({ to, amount }),
   publishProblems: ({ network, asset, per_run_max: perRunMax }, tools, ownerId) =>
     preconditionProblems(tools, network, ownerId, (preconditions) =>

@@ -2,6 +2,7 @@ import { z } from "zod";
 import type { Call, Connector, Tools } from "./connector.ts";
 import { bringsOf, type Guide, settingNotes } from "./guide.ts";
 import type { Hedera, Order } from "./hedera/hedera.ts";
+import { inTurn } from "./hedera/in-turn.ts";
 import { oneOrder } from "./hedera/one-order.ts";
 import {
   networkSetting,
@@ -103,14 +104,12 @@ async function plan(call: Call<Settings>, tools: Tools): Promise<{ hedera: Heder
   const amount = BigInt(call.settings.amount);
   const wallet = fillText(template, fillingOf(call)).trim();
   requirePostLink(call);
-  const preconditions = await requirePreconditions(tools, network, call.agent.ownerId, (one) =>
-    assetProblems(one, asset),
-  );
-  const to = await receiverOf(preconditions, wallet, asset, template).catch(refuseSilence);
-  const [post, pool] = await Promise.all([
-    rewardedPost(call, tools, wallet),
-    allowancePool(preconditions, asset).catch(refuseSilence),
-  ]);
+  const { preconditions, to, pool } = await inTurn(call, async () => {
+    const found = await requirePreconditions(tools, network, call.agent.ownerId, (one) => assetProblems(one, asset));
+    const to = await receiverOf(found, wallet, asset, template).catch(refuseSilence);
+    return { preconditions: found, to, pool: await allowancePool(found, asset).catch(refuseSilence) };
+  });
+  const post = await rewardedPost(call, tools, wallet);
   const order: Order = {
     kind: "transfer",
     make: spend(preconditions, asset, to, amount),

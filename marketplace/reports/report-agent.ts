@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { clientOf } from "../../shared/client-address.ts";
+import { clientOf, siteOf, siteShares } from "../../shared/client-address.ts";
 import { ApiError } from "../../shared/errors.ts";
 import { type Database, inTransaction, type Transaction } from "../../shared/postgres.ts";
 import { type FindNeeds, findShownAgent } from "../agents/find.ts";
@@ -60,7 +60,11 @@ async function keepReport(
   const id = newId("rpt");
   await inTransaction(db, async (tx) => {
     // In one order on every copy, so that none waits for another that waits for it; what is refused counts nothing.
-    await countReport(tx, `from:${clientOf(visitor.address)}`, perAddressDay, "You have sent several reports today.");
+    const from = `from:${clientOf(visitor.address)}`;
+    const site = siteOf(from);
+    await countReport(tx, from, perAddressDay, "You have sent several reports today.");
+    if (site !== undefined)
+      await countReport(tx, site, siteShares * perAddressDay, "Many reports came from near you today.");
     await countReport(tx, `on:${agentId}`, perAgentDay, "This agent has been reported often today.");
     await countReport(tx, "*", perDay, "Too many reports came in today.");
     await tx.query(

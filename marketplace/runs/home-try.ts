@@ -4,6 +4,7 @@ import type { Queryable } from "../../shared/postgres.ts";
 import { admitOrRefuse } from "../admit-or-refuse.ts";
 import { findLiveAgent } from "../agents/find.ts";
 import type { AccountId } from "../ids.ts";
+import { claimTryOfSite, returnTryOfSite } from "../tries-of-site.ts";
 import type { RunResult } from "./asked-run.ts";
 import type { HomeTryConfig } from "./home-try-config.ts";
 import { prepareAgent } from "./prepare.ts";
@@ -34,7 +35,10 @@ export async function runHomeTry(
   const accountId = await openAccountOf(db, homeTry.payer);
   const price = Number(runnable.priceCredits);
   const day = await claim(db, client, price, homeTry);
-  const giveBack = () => db.query("select return_home_try($1, $2::date, $3)", [client, day, price]);
+  const giveBack = async () => {
+    await db.query(returnTry, [client, day, price]);
+    await returnTryOfSite(db, "home_tries", client, day);
+  };
   try {
     const asked = { agent: homeTry.agent, input, maxCredits: price };
     const { result } = await runAgent(needs, { accountId, visitor: from }, asked);
@@ -71,8 +75,12 @@ async function claim(
   );
   const { admitted, day } = rows[0]!;
   if (!admitted) throw usedUp();
-  return day;
+  if (await claimTryOfSite(db, "home_tries", client, triesPerAddress)) return day;
+  await db.query(returnTry, [client, day, price]);
+  throw usedUp();
 }
+
+const returnTry = "select return_home_try($1, $2::date, $3)";
 
 function usedUp(cause?: unknown): ApiError {
   const daySeconds = 86_400;

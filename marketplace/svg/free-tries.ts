@@ -1,10 +1,11 @@
-import { clientOf } from "../../shared/client-address.ts";
+import { clientOf, siteOf, siteShares } from "../../shared/client-address.ts";
 import type { EnvReader } from "../../shared/env.ts";
 import { ApiError } from "../../shared/errors.ts";
 import type { Queryable } from "../../shared/postgres.ts";
 import { admitOrRefuse } from "../admit-or-refuse.ts";
 import type { TraceOptions } from "../tracer/options.ts";
 import type { Vectorized } from "../tracer/pool/job.ts";
+import { claimTryOfSite, returnTryOfSite } from "../tries-of-site.ts";
 import { secondsUntilTomorrow } from "../utc-day.ts";
 import { freePixelsMax } from "./free-picture.ts";
 import { freeParty, type TracePool } from "./trace-pool.ts";
@@ -67,7 +68,7 @@ export async function traceFree(
     const tries_left = await triesLeft(db, config.freeTries, from);
     return { ...traced, ms: Math.round(performance.now() - startedAt), tries_left };
   } catch (error) {
-    await db.query("select return_svg_try($1, $2::date)", [client, day]);
+    await giveBack(db, client, day);
     throw asBusy(error);
   }
 }
@@ -81,12 +82,15 @@ export interface FreeTryNeeds {
 /** How many tries an address has left today. */
 export async function triesLeft(db: Queryable, { perAddress, ofAll }: FreeTriesConfig, from: string): Promise<number> {
   if (perAddress === 0) return 0;
+  const client = clientOf(from);
+  const site = siteOf(client);
   const { rows } = await db.query<{ client: string; tries: number }>(
-    "select client, tries from svg_tries where client in ('*', $1) and day = (now() at time zone 'utc')::date",
-    [clientOf(from)],
+    "select client, tries from svg_tries where client in ('*', $1, $2) and day = (now() at time zone 'utc')::date",
+    [client, site ?? null],
   );
-  const taken = (client: string) => rows.find((row) => row.client === client)?.tries ?? 0;
-  return Math.max(0, Math.min(perAddress - taken(clientOf(from)), ofAll - taken("*")));
+  const taken = (counted?: string) => rows.find((row) => row.client === counted)?.tries ?? 0;
+  const left = Math.min(perAddress - taken(client), siteShares * perAddress - taken(site), ofAll - taken("*"));
+  return Math.max(0, left);
 }
 
 /** The day that was counted on. */
@@ -97,8 +101,17 @@ async function claim(db: Queryable, client: string, { perAddress, ofAll }: FreeT
   );
   const { admitted, day } = rows[0]!;
   if (!admitted) throw usedUp();
-  return day;
+  if (await claimTryOfSite(db, "svg_tries", client, perAddress)) return day;
+  await db.query(returnTry, [client, day]);
+  throw usedUp();
 }
+
+async function giveBack(db: Queryable, client: string, day: string): Promise<void> {
+  await db.query(returnTry, [client, day]);
+  await returnTryOfSite(db, "svg_tries", client, day);
+}
+
+const returnTry = "select return_svg_try($1, $2::date)";
 
 function usedUp(): ApiError {
   return new ApiError("rate_limited", `Today's free tries of this network are used up. ${paidWays}`, {

@@ -106,6 +106,8 @@ async function proveFill(postgres: LocalPostgres): Promise<void> {
       // Days that a payer's last payment moved on from stay, with no payer in them.
       await db.query("delete from payers_by_last_day where payers = 0");
       await refreshDailyFigures(db, environmentOf, new AbortController().signal);
+      // How often self-payments changed is no figure, and depends on the order in which they came.
+      await db.query("update daily_figures set self_counted = 0");
       for (const table of tables) digests.push(await digestOf(db, table));
     });
   }

@@ -27,6 +27,7 @@ test("a chain whose fee payer is empty leaves the quote, and a payment there is 
   expect(found.status).toBe(503);
   // Unless the balance was read just then: then it did not get so far.
   const caughtRan = model.asked() - askedBefore;
+  if (caughtRan > 0) expect(found.body.error).toMatch(/no money left.* This attempt sent nothing\./);
   await expect.poll(async () => networks(await post(poor.url, { body }))).toEqual(["hedera:testnet"]);
   const runsBefore = model.asked();
   const refused = await post(poor.url, { body, proof: tooLate as Proof });
@@ -63,6 +64,7 @@ test("a chain where gas costs more than the limit leaves the quote, and a paymen
     // Whose settlement finds out is not told to pay anew.
     const found = await post(paid.url, { body, proof: first });
     expect(found.status).toBe(503);
+    if (model.asked() > runsBefore) expect(found.body.error).toMatch(/fees are higher.* This attempt sent nothing\./);
     expect(Number(found.headers.get("retry-after"))).toBeGreaterThan(0);
     await expect.poll(networks).toEqual(["hedera:testnet"]);
     const ran = model.asked();

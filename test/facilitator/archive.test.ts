@@ -8,7 +8,8 @@ import { auditRecord } from "../../facilitator/archive/audit.ts";
 import { unpackRecords } from "../../facilitator/archive/record-file.ts";
 import { readQuery } from "../../facilitator/http/query.ts";
 import { refreshDailyFigures } from "../../facilitator/settlements/daily-figures.ts";
-import { rollUp } from "../../facilitator/settlements/rollup.ts";
+import { rollUp, rollUpAll } from "../../facilitator/settlements/rollup.ts";
+import { keepArchivedSelfPayments } from "../../facilitator/settlements/self-payment-moves.ts";
 import { type Transactions, transactions, transactionsQuery } from "../../facilitator/transactions.ts";
 import { createLog } from "../../shared/log.ts";
 import type { Database } from "../../shared/postgres.ts";
@@ -67,7 +68,7 @@ const base: TestRecord = {
 
 function archiver(db: Database, s3: TestBucket, endpoint = s3.endpoint): ArchiverNeeds {
   const bucket = openBucket({ ...s3.config, endpoint });
-  return { db, bucket, log, holder: randomUUID(), afterDays: 31, recordsMax: 7 };
+  return { db, bucket, log, holder: randomUUID(), afterDays: 31, recordsMax: 7, environmentOf };
 }
 const running = new AbortController().signal;
 
@@ -277,4 +278,92 @@ test("a file that is older than a column of the record is read with null in it, 
   expect(await unpackRecords(file(older))).toEqual([{ ...older, error_reason: null }]);
   const { status: __, ...broken } = older;
   await expect(unpackRecords(file(broken))).rejects.toThrow();
+});
+
+test("a payer whose payments are archived in part, and who is no self-payer any more, is counted like others with all of them", async ({
+  db,
+  s3,
+}) => {
+  const [payer, payee, other] = ["0.0.8801", "0.0.8802", "0.0.8803"];
+  const paid = (from: string, to: string, days: number) => ({
+    ...{ ...base, network: "hedera:previewnet", payer: from, payTo: to, createdAt: daysAgo(days), totalMs: 2_500 },
+  });
+  const counted = async (env: string) => {
+    const { rows } = await db.query(
+      `select d.day::text, d.status, sum(d.settlements) as settlements, sum(d.volume_atomic) as volume,
+              (select sum(s.settlements) from daily_settle_spans s where s.network = d.network and s.day = d.day) as timed
+         from daily_settlements d where d.network = $1 and d.settlements <> 0 group by d.network, d.day, d.status order by 1, 2`,
+      [env],
+    );
+    return rows;
+  };
+  const before = await counted("self hedera:previewnet");
+  await insertRecords(db, [
+    paid(payer, payee, 50),
+    { ...paid(payer, payee, 50), status: "failed" },
+    paid(payer, payee, 45),
+    paid(payer, payee, 2),
+    paid(payee, payer, 2),
+  ]);
+  await rollUpAll(db, environmentOf, running);
+  const days = async () => (await counted("self hedera:previewnet")).map(({ day }) => day);
+  expect(new Set(await days()).size - new Set(before.map(({ day }) => day)).size).toBe(3);
+  await archiveRecords(archiver(db, s3), running);
+  expect(await stored(db, payer)).toBe(1);
+  // It pays another account, and so does its payee.
+  await insertRecords(db, [paid(payer, other, 1), paid(payee, other, 1)]);
+  await rollUpAll(db, environmentOf, running);
+  expect(await counted("self hedera:previewnet")).toEqual(before);
+  expect((await db.query("select from archived_self_payments where payer = $1", [payer])).rowCount).toBe(0);
+});
+
+test("while payments are moved into or out of the figures, none of them leaves for the archive", async ({ db, s3 }) => {
+  await insertRecords(db, [{ ...base, payer: "0.0.8811", payTo: "0.0.8812" }]);
+  await countAll(db);
+  // It begins after the archiver has looked whether any is under way.
+  const bucket = openBucket(s3.config);
+  const begin = () =>
+    db.query(
+      "insert into self_payment_moves (env, payer, status, sign, last_id) values ('testnet', '0.0.1', 'settled', 1, 0)",
+    );
+  const put: typeof bucket.put = async (name, bytes) => {
+    await begin();
+    return bucket.put(name, bytes);
+  };
+  await archiveRecords({ ...archiver(db, s3), bucket: { ...bucket, put } }, running);
+  expect(await stored(db, "0.0.8811")).toBe(1);
+  await db.query("delete from self_payment_moves");
+  await archiveRecords(archiver(db, s3), running);
+  expect(await stored(db, "0.0.8811")).toBe(0);
+});
+
+test("settlements are counted while records leave for the archive; a payer becomes no self-payer in that moment", async ({
+  db,
+}) => {
+  const [payer, payee] = ["0.0.8821", "0.0.8822"];
+  const paid = (from: string, to: string) => ({ ...base, payer: from, payTo: to, createdAt: daysAgo(1) });
+  await insertRecords(db, [paid(payer, payee)]);
+  await countAll(db);
+  const archiving = await db.connect();
+  let judged: Promise<unknown> | undefined;
+  try {
+    await archiving.query("begin");
+    expect(await keepArchivedSelfPayments(archiving, [], "testnet")).toBe(true);
+    await insertRecords(db, [paid("0.0.8823", "0.0.8824")]);
+    expect(await rollUp(db, environmentOf)).toBe(1);
+    await insertRecords(db, [paid(payee, payer)]);
+    let isJudged = false;
+    judged = rollUp(db, environmentOf).then(() => {
+      isJudged = true;
+    });
+    const waits = "select from pg_locks where locktype = 'advisory' and not granted";
+    await expect.poll(async () => (await db.query(waits)).rowCount).toBe(1);
+    expect(isJudged).toBe(false);
+  } finally {
+    await archiving.query("commit");
+    archiving.release();
+    await judged;
+  }
+  const { rows } = await db.query("select is_self_payer from accounts where account = $1", [payer]);
+  expect(rows).toEqual([{ is_self_payer: true }]);
 });

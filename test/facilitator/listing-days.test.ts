@@ -241,3 +241,38 @@ test("a host's name is no pattern: it stands for itself, and keeps no other's pa
   const oddOnes = (await found(db)).find(({ resource }) => resource.startsWith(odd));
   expect([oddOnes?.settled, oddOnes?.failed]).toEqual([1, 0]);
 });
+
+test("a payment is held against templates of its own wallet alone, and so many of all wallets may begin alike", async ({
+  db,
+}) => {
+  const beginning = `${host}/crowd(/`;
+  await db.query(
+    `insert into discovery_resources (key, resource, type, x402_version, tags, bazaar, words, last_settled_at)
+     select $1 || ':p' || n, $1 || ':p' || n, 'http', 2, '{}',
+            json_build_object('info', json_build_object('input', json_build_object('type', 'http')), 'schema', '{}'::json,
+                              'routeTemplate', '/crowd(/:p' || n), '', now()
+       from generate_series(1, 3) n`,
+    [beginning],
+  );
+  // As a pattern it would be refused by the database.
+  await paid(db, "/crowd(/seven");
+  expect(await rollUp(db, environmentOf)).toBeGreaterThan(0);
+  await db.query("delete from discovery_resources where resource like '%/crowd(/%'");
+
+  await db.query(
+    `insert into discovery_resources (key, resource, type, x402_version, tags, bazaar, words, last_settled_at)
+     select $1 || ':p' || n, $1 || ':p' || n, 'http', 2, '{}', json_build_object('routeTemplate', '/many/:p' || n), '', now()
+       from generate_series(1, 199) n`,
+    [`${host}/many/`],
+  );
+  try {
+    await list("/many/7", "100", "/many/:city");
+    const one = { ...listingOf("/many/7", "100", "/many/:town"), stillAccepted: undefined };
+    expect(await store.put(one)).toMatchObject({ transient: false, problem: expect.stringContaining("/many/") });
+    await list("/many/7", "200", "/many/:city");
+    await list("/many/7/x", "100", "/many/7/:page");
+    await list("/many/7", "100");
+  } finally {
+    await db.query("delete from discovery_resources where resource like '%/many/%'");
+  }
+});

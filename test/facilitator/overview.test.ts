@@ -81,7 +81,7 @@ test("with and without self-payments, for any records in any order, figures are 
       fc.constantFrom(1, 14, 365),
       async (batches, env, days) => {
         await db.query(
-          "truncate transactions, uncounted_settlements, daily_settlements, daily_settle_spans, daily_settle_times, payer_days, payers_by_last_day, paid_pairs, accounts, daily_figures, daily_reasons",
+          "truncate transactions, uncounted_settlements, daily_settlements, daily_settle_spans, daily_settle_times, payer_days, payers_by_last_day, paying_days, daily_payers, paid_pairs, accounts, daily_figures, daily_reasons",
         );
         const all: TestRecord[] = [];
         for (const batch of batches.map((some) => some.filter(sensible))) {
@@ -105,9 +105,102 @@ test("with and without self-payments, for any records in any order, figures are 
   );
 });
 
+const figureTables =
+  "transactions, uncounted_settlements, daily_settlements, daily_settle_spans, daily_settle_times, payer_days, payers_by_last_day, paying_days, daily_payers, paid_pairs, accounts, daily_figures";
+
+/** What the figures of a day are of the records of one kind, by sorting them. */
+function naiveDay(records: readonly TestRecord[]) {
+  const times = records.map(({ totalMs }) => totalMs).toSorted((one, other) => one - other);
+  const at = (share: number) => times[Math.ceil(share * times.length) - 1];
+  return {
+    settled: records.length,
+    payers: new Set(records.map(({ payer }) => payer)).size,
+    p50Ms: at(0.5),
+    p95Ms: at(0.95),
+  };
+}
+
+test("each day's figures are exact, of a network and an environment, with and without self-payments, however often they are refreshed", async ({
+  db,
+}) => {
+  const recent = record.chain((one) =>
+    fc.integer({ min: 0, max: 2 }).map((days) => ({ ...one, createdAt: daysAgo(days) })),
+  );
+  await fc.assert(
+    fc.asyncProperty(fc.array(fc.array(recent, { maxLength: 8 }), { minLength: 1, maxLength: 5 }), async (batches) => {
+      await db.query(`truncate ${figureTables}`);
+      const all: TestRecord[] = [];
+      for (const batch of batches.map((some) => some.filter(sensible))) {
+        await insertRecords(db, batch);
+        all.push(...batch);
+        await rollUpAll(db, environmentOf, running);
+        await refreshDailyFigures(db, environmentOf, running);
+      }
+      const self = selfPayers(all, "mainnet");
+      for (const network of [undefined, ...networks.slice(0, 2)]) {
+        for (const withoutSelf of [false, true]) {
+          const { daily } = await overview(context(db), { env: "mainnet", network, days: 3, withoutSelf });
+          const expected = daily.map(({ day }) =>
+            naiveDay(
+              all.filter(
+                (one) =>
+                  one.status === "settled" &&
+                  (network === undefined ? environmentOf(one.network) === "mainnet" : one.network === network) &&
+                  one.createdAt.toISOString().startsWith(day) &&
+                  !(withoutSelf && self.has(one.payer!)),
+              ),
+            ),
+          );
+          expect(daily).toMatchObject(expected);
+        }
+      }
+    }),
+    { numRuns: 60 },
+  );
+});
+
+test("a day's figures are not read from its records: it may have any number", async ({ db }) => {
+  await db.query(`truncate ${figureTables}`);
+  const one = { network: "eip155:8453", status: "settled", kind: "settle", amount: 5n, createdAt: new Date() } as const;
+  const add = async (some: readonly Pick<TestRecord, "payer" | "totalMs" | "payTo">[]) => {
+    await insertRecords(
+      db,
+      some.map((other) => ({ ...one, ...other })),
+    );
+    await rollUp(db, environmentOf);
+    // Whoever reads them now is told something else.
+    await db.query("update transactions set total_ms = total_ms + 100000");
+    await refreshDailyFigures(db, environmentOf, running);
+    await db.query("update transactions set total_ms = total_ms - 100000");
+  };
+  const today = async (withoutSelf: boolean) =>
+    (await overview(context(db), { env: "mainnet", network: undefined, days: 1, withoutSelf })).daily[0];
+  await add([
+    { payer: "0xa", payTo: "0xb", totalMs: 1_000 },
+    { payer: "0xb", payTo: "0xc", totalMs: 5_000 },
+  ]);
+  expect(await today(false)).toMatchObject({ payers: 2, p50Ms: 1_000, p95Ms: 5_000 });
+  await add([{ payer: "0xb", payTo: "0xa", totalMs: 9_000 }]);
+  expect(await today(false)).toMatchObject({ payers: 2, p50Ms: 5_000, p95Ms: 9_000 });
+  expect(await today(true)).toMatchObject({ payers: 1, p50Ms: 5_000, p95Ms: 9_000 });
+});
+
+test("a day that was counted in part before its payers were is read whole", async ({ db }) => {
+  await db.query(`truncate ${figureTables}`);
+  const one = { network: "eip155:8453", status: "settled", kind: "settle", amount: 5n, createdAt: new Date() } as const;
+  for (const payer of ["0xa", "0xb"]) {
+    await insertRecords(db, [{ ...one, payer, payTo: "0xc", totalMs: 2_000 }]);
+    await rollUp(db, environmentOf);
+    if (payer === "0xa") await db.query("truncate paying_days, daily_payers");
+  }
+  await refreshDailyFigures(db, environmentOf, running);
+  const { daily } = await overview(context(db), { env: "mainnet", network: undefined, days: 1, withoutSelf: false });
+  expect(daily[0]).toMatchObject({ settled: 2, payers: 2, p50Ms: 2_000 });
+});
+
 test("records of before are linked once, in the background, and judged as new ones are", async ({ db }) => {
   await db.query(
-    "truncate transactions, uncounted_settlements, daily_settlements, payer_days, payers_by_last_day, paid_pairs, accounts",
+    "truncate transactions, uncounted_settlements, daily_settlements, payer_days, payers_by_last_day, paying_days, daily_payers, paid_pairs, accounts",
   );
   const at = new Date();
   const one = {
@@ -134,9 +227,6 @@ test("records of before are linked once, in the background, and judged as new on
   expect(seen.total).toMatchObject({ settled: 0, volume: 0n, payers: 0 });
   expect((await db.query("select from unlinked_records")).rowCount).toBe(0);
 });
-
-const figureTables =
-  "transactions, uncounted_settlements, daily_settlements, daily_settle_spans, daily_settle_times, payer_days, payers_by_last_day, paid_pairs, accounts, daily_figures";
 
 test("what a self-payer of very many payments paid is moved some at a time, and each payment once, whatever is counted meanwhile", async ({
   db,
@@ -175,6 +265,28 @@ test("what a self-payer of very many payments paid is moved some at a time, and 
   expect((await db.query("select from self_payment_moves_except")).rowCount).toBe(0);
 });
 
+test("times without self-payments are those of what is left, however long a payer's payments were on the way out", async ({
+  db,
+}) => {
+  await db.query(`truncate ${figureTables}`);
+  const one = { network: "eip155:8453", status: "settled", kind: "settle", amount: 5n, createdAt: new Date() } as const;
+  const many = Array.from({ length: 20_000 }, () => ({ ...one, payer: "0xa", payTo: "0xb", totalMs: 2_000 }));
+  await insertRecords(db, [...many, { ...one, payer: "0xd", payTo: "0xe", totalMs: 10_000 }]);
+  await rollUpAll(db, environmentOf, running);
+  // It is paid back: some of its payments are moved at once, and the figures are refreshed meanwhile.
+  await insertRecords(db, [{ ...one, payer: "0xb", payTo: "0xa", totalMs: 2_000 }]);
+  await rollUp(db, environmentOf);
+  await refreshDailyFigures(db, environmentOf, running);
+  await rollUpAll(db, environmentOf, running);
+  await refreshDailyFigures(db, environmentOf, running);
+  const timesOf = async (days: number) => {
+    const { total } = await overview(context(db), { env: "mainnet", network: undefined, days, withoutSelf: true });
+    return [total.settled, total.p50Ms, total.p95Ms];
+  };
+  expect((await timesOf(30))[0]).toBe(1);
+  expect(await timesOf(30)).toEqual(await timesOf(29));
+});
+
 test("figures that are kept under other names are no network's", async ({ db }) => {
   for (const network of ["self eip155:8453", "without self hedera:testnet", "30 days testnet"]) {
     const { networks, total } = await overview(context(db), { env: undefined, network, days: 30, withoutSelf: true });
@@ -184,7 +296,7 @@ test("figures that are kept under other names are no network's", async ({ db }) 
 
 test("half of all durations are at or below the median, and 95 % at or below the other", async ({ db }) => {
   await db.query(
-    "truncate transactions, uncounted_settlements, daily_settlements, daily_settle_spans, daily_settle_times, daily_figures",
+    "truncate transactions, uncounted_settlements, daily_settlements, daily_settle_spans, daily_settle_times, paying_days, daily_payers, daily_figures",
   );
   const times = Array.from({ length: 100 }, (_, n) => 1_000 + 50 * n);
   await insertRecords(
@@ -214,7 +326,7 @@ test("half of all durations are at or below the median, and 95 % at or below the
 
 test("times of the usual windows are kept, and are those that adding up the spans gives", async ({ db }) => {
   await db.query(
-    "truncate transactions, uncounted_settlements, daily_settlements, daily_settle_spans, daily_settle_times, daily_figures",
+    "truncate transactions, uncounted_settlements, daily_settlements, daily_settle_spans, daily_settle_times, paying_days, daily_payers, daily_figures",
   );
   const settled = (network: string, totalMs: number): TestRecord => ({
     ...{ network, status: "settled", kind: "settle", payer: "0.0.1", amount: 1n, totalMs },

@@ -8,9 +8,14 @@ import express from "express";
 import { Hono } from "hono";
 import { expect } from "vitest";
 import type { Context } from "../../facilitator/context.ts";
+import { askResource } from "../../facilitator/discovery/ownership.ts";
 import { checkSeller } from "../../facilitator/discovery/seller-check.ts";
+import { createUnpaidFetch } from "../../facilitator/discovery/unpaid-fetch.ts";
+import type { Declaration } from "../../facilitator/discovery/validate.ts";
+import type { CallCounts } from "../../facilitator/limits/call-counts.ts";
 import { supported } from "../../facilitator/supported.ts";
 import { snippets } from "../../facilitator/web/snippets.ts";
+import { createOutbound } from "../../shared/outbound.ts";
 import type { EvmSetting } from "../support/evm-facilitator.ts";
 import type { RunningFacilitator } from "../support/facilitator.ts";
 import { evmTest } from "../support/fixtures.ts";
@@ -28,6 +33,8 @@ test.beforeAll(async () => {
 test.afterAll(async () => {
   seller?.close();
 });
+
+const visitor = "192.0.2.1";
 
 const offer = (setting: EvmSetting) => ({
   scheme: "exact",
@@ -52,7 +59,7 @@ async function check(facilitator: RunningFacilitator & { context: Context }, giv
   const { db, callCounts, fetchUnpaid } = facilitator.context;
   await db.query("truncate call_counts");
   const needs = { db, callCounts, fetchUnpaid, allowLocalhost: true, supported: supported(facilitator.context) };
-  return checkSeller(needs, `http://127.0.0.1:${(seller.address() as AddressInfo).port}/x?secret=1`);
+  return checkSeller(needs, `http://127.0.0.1:${(seller.address() as AddressInfo).port}/x?secret=1`, visitor);
 }
 const broken = (findings: ReadonlyArray<{ rule: string; verdict: string }> = []) =>
   findings.filter(({ verdict }) => verdict !== "ok").map(({ rule }) => rule);
@@ -145,7 +152,7 @@ test("whether a quote agrees to be listed is told of a quote that was read, in t
   await db.query("truncate call_counts");
   const fetchUnpaid = async () => Promise.reject(new Error("nobody answers"));
   const needs = { db, callCounts, fetchUnpaid, allowLocalhost: true, supported: supported(facilitator.context) };
-  const away = await checkSeller(needs, "https://away.example.org/x");
+  const away = await checkSeller(needs, "https://away.example.org/x", visitor);
   expect([away.status, away.listing.map(({ rule }) => rule)]).toEqual([undefined, ["l.1", "l.2"]]);
 });
 
@@ -241,4 +248,93 @@ test("the lines of /docs say whether anything runs them", async ({ facilitator }
     "FastAPI, as its documentation says, not run here",
   ])
     expect(page).toContain(said);
+});
+
+test.for(["POST", "PUT", "PATCH", "DELETE"] as const)(
+  "a route that takes %s alone, and says so, is asked by it",
+  async (only, { setting, facilitator }) => {
+    const server = createServer(({ method }, response) => {
+      const isRight = method === only;
+      response.writeHead(isRight ? 402 : 405, {
+        ...(isRight ? header({ x402Version: 2, accepts: [offer(setting)] }) : { allow: `${only}, OPTIONS` }),
+      });
+      response.end();
+    });
+    server.listen(0, "127.0.0.1");
+    await once(server, "listening");
+    try {
+      const { db, callCounts, fetchUnpaid } = facilitator.context;
+      await db.query("truncate call_counts");
+      const needs = { db, callCounts, fetchUnpaid, allowLocalhost: true, supported: supported(facilitator.context) };
+      const seen = await checkSeller(needs, `http://127.0.0.1:${(server.address() as AddressInfo).port}/x`, visitor);
+      expect([seen.status, seen.readings[1]?.isPayable]).toEqual([402, true]);
+    } finally {
+      server.close();
+    }
+  },
+);
+
+test("whether an address is listed is looked up, however many others are", async ({ facilitator }) => {
+  const { db, callCounts, fetchUnpaid } = facilitator.context;
+  const add = (text: string) =>
+    db.query(
+      `insert into discovery_resources (key, resource, probe_url, type, x402_version, tags, bazaar, words, last_settled_at)
+       select ${text}, 'http', 2, '{}', '{}', '', now() from generate_series(1, 5000) n`,
+    );
+  await add(`'https://many.example.com/' || n, 'https://many.example.com/' || n, 'https://many.example.com/' || n`);
+  await db.query("vacuum analyze discovery_resources");
+  const plans: string[] = [];
+  const query = async (asked: { name?: string; text: string; values: unknown[] }) => {
+    if (asked.name !== "seller-check-listing") return db.query(asked);
+    const { rows } = await db.query(`explain ${asked.text}`, asked.values);
+    plans.push(rows.map((row) => row["QUERY PLAN"]).join("\n"));
+    return db.query(asked);
+  };
+  answer = { status: 402 };
+  await db.query("truncate call_counts");
+  const needs = { callCounts, fetchUnpaid, allowLocalhost: true, supported: supported(facilitator.context) };
+  const url = `http://127.0.0.1:${(seller.address() as AddressInfo).port}/of-a-route/7`;
+  const asking = { ...needs, db: { query } as unknown as typeof db };
+  const isListed = async () => {
+    await db.query("truncate call_counts");
+    return (await checkSeller(asking, url, visitor)).listing.find(({ rule }) => rule === "l.1")?.verdict === "ok";
+  };
+  expect(await isListed()).toBe(false);
+  await db.query("update discovery_resources set probe_url = $1 where key = 'https://many.example.com/1'", [url]);
+  expect(await isListed()).toBe(true);
+  await db.query("delete from discovery_resources where key like 'https://many.example.com/%'");
+  expect(plans).toHaveLength(2);
+  for (const plan of plans) expect(plan).not.toContain("Seq Scan on discovery_resources");
+});
+
+test("checks of sellers that hang keep no resource from being asked for the catalog", async ({ facilitator }) => {
+  const held: Array<() => void> = [];
+  const server = createServer(({ url }, response) => {
+    if (url === "/paid") response.writeHead(402).end('{"x402Version":1,"accepts":[]}');
+    else held.push(() => response.end());
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const outbound = createOutbound({ allowHosts: [host] });
+  try {
+    const { db } = facilitator.context;
+    // As if each had a name of its own.
+    const callCounts = { increment: async () => ({ totalHits: 1, resetTime: new Date() }) } as unknown as CallCounts;
+    const fetchUnpaid = createUnpaidFetch(outbound, { allowLocalhost: false });
+    const needs = { db, callCounts, fetchUnpaid, allowLocalhost: true, supported: supported(facilitator.context) };
+    const checks = Array.from({ length: 400 }, () => checkSeller(needs, `http://${host}/hangs`, visitor));
+    await expect.poll(() => held.length).toBeGreaterThan(90);
+    const declaration = {
+      type: "http",
+      probeUrl: `http://${host}/paid`,
+      input: { method: "GET" },
+    } as unknown as Declaration;
+    expect(await askResource(fetchUnpaid, declaration, new AbortController().signal)).toMatchObject({ accepts: [] });
+    await Promise.all(checks);
+  } finally {
+    for (const end of held) end();
+    server.close();
+    await outbound.stop();
+  }
 });

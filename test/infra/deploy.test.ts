@@ -118,6 +118,22 @@ function isLetIn(policies: readonly Manifest[], caller: Caller, labels: Record<s
   );
 }
 
+test("the cluster takes as many connections as a pooler opens, and some of the operator's and of migrations", () => {
+  const manifests = written("cloudnativepg");
+  const databases = manifests.filter(({ kind }) => kind === "Database").length;
+  const { parameters } = manifests.find(({ kind }) => kind === "Cluster").spec.postgresql;
+  const poolers = manifests.filter(({ kind }) => kind === "Pooler");
+  expect([databases, poolers.length]).toEqual([2, 2]);
+  for (const { spec } of poolers) {
+    // A pool of each pair of role and database; replicas of one pooler may all be on one server.
+    const opened = spec.instances * databases * Number(spec.pgbouncer.parameters.default_pool_size);
+    expect(opened).toBeLessThanOrEqual(Number(parameters.max_connections ?? usualConnections) - 20);
+  }
+});
+
+/** PostgreSQL's own. */
+const usualConnections = 100;
+
 test("the services reach the poolers and the Valkey, the poolers and their operator the databases, and nobody else any of them", () => {
   const manifests = [...written("base"), ...written("cloudnativepg")];
   const policies = manifests.filter(({ kind }) => kind === "NetworkPolicy");

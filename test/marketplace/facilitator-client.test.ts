@@ -80,3 +80,20 @@ test("a network settles unless the facilitator says of every fee payer there tha
   expect(await Promise.all(networks.map((network) => client.settlesOn(network)))).toEqual([false, true, true, true]);
   expect(asked).toEqual(["/base/health"]);
 });
+
+test("that a settlement certainly sent nothing is told of the first question alone: what that did is not known by the second", async ({
+  client,
+}) => {
+  asked = [];
+  const body = '{"success":false,"errorReason":"unexpected_settle_error","sent":false,"error":"No gas money."}';
+  const refused = { status: 503, headers: { "retry-after": "30" }, body };
+  answers = [refused, { body: "<html>" }, refused, { status: 503, body: "<html>" }, { status: 200, body }];
+  expect(await client.settle("{}")).toMatchObject({
+    ...{ success: false, errorReason: "nothing_sent", errorMessage: "No gas money.", transaction: "" },
+  });
+  expect(asked).toHaveLength(1);
+  expect(client.retryAfterSeconds).toBe(30);
+  expect(await client.settle("{}")).toBeUndefined();
+  expect(await client.settle("{}")).toBeUndefined();
+  expect(await client.verify("{}")).toBeUndefined();
+});

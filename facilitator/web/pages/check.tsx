@@ -23,9 +23,9 @@ export function checkPages(needs: () => CheckNeeds, environments: readonly Envir
     {
       path: "/resources/check",
       scriptBytesMax: 2_048,
-      show: async ({ query, env }) => {
+      show: async ({ request, query, env }) => {
         const url = (query.get("url") ?? "").trim();
-        const outcome = url === "" ? undefined : await check(needs(), url);
+        const outcome = url === "" ? undefined : await check(needs(), url, request.ip ?? "");
         return {
           title: "Check my server",
           description: "Reads the 402 of a server as clients read it, without paying.",
@@ -39,9 +39,13 @@ export function checkPages(needs: () => CheckNeeds, environments: readonly Envir
 }
 
 /** A refusal is told beside the field. */
-async function check(needs: CheckNeeds, url: string): Promise<{ seen?: SellerCheck; refused?: ApiError }> {
+async function check(
+  needs: CheckNeeds,
+  url: string,
+  from: string,
+): Promise<{ seen?: SellerCheck; refused?: ApiError }> {
   try {
-    return { seen: await checkSeller(needs, url) };
+    return { seen: await checkSeller(needs, url, from) };
   } catch (error) {
     if (error instanceof ApiError && error.status < 500) return { refused: error };
     throw error;

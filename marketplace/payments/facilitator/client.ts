@@ -46,12 +46,13 @@ export class FacilitatorClient {
 
   /**
    * Settles, and asks once more when the outcome is pending, as the protocol has it. Undefined, or
-   * `settlement_pending`: the outcome is not known yet, ask again.
+   * `settlement_pending`: the outcome is not known yet, ask again. `nothingSent`: so it is, but for what this call did.
    */
   async settle(request: string): Promise<SettleResponse | undefined> {
     const first = await this.#settleOnce(request);
     if (first && first.errorReason !== "settlement_pending") return first;
-    return (await this.#settleOnce(request)) ?? first;
+    const second = await this.#settleOnce(request);
+    return second && second.errorReason !== nothingSent ? second : first;
   }
 
   /** Gives up verifications that held a payer's money, so that it can be spent otherwise at once. Done as far as it answers. */
@@ -125,6 +126,7 @@ export class FacilitatorClient {
   async #settleOnce(request: string): Promise<SettleResponse | undefined> {
     const answer = await this.#post("/settle", request, settleTimeoutMs);
     // Payer or payee settle too often for now, which says nothing of this payment.
+    if (answer?.sent === false) return { ...unsent, errorMessage: String(answer.error) };
     if (notJudged.has(answer?.errorReason) || answer?.errorReason === "rate_limited") return undefined;
     return typeof answer?.success === "boolean" ? (answer as unknown as SettleResponse) : undefined;
   }
@@ -156,7 +158,7 @@ export class FacilitatorClient {
       });
       if (!verdictStatuses.has(status)) {
         this.#busyUntil = Date.now() + secondsIn(retryAfter) * 1_000;
-        return undefined;
+        return status === 503 ? unsentIn(body) : undefined;
       }
       // PostgreSQL stores no such text, and what is written together with it would not be written either.
       return body.includes("\\u0000") ? undefined : (JSON.parse(body) as Answer);
@@ -211,6 +213,16 @@ interface RawAnswer {
   readonly retryAfter: string | undefined;
   readonly body: string;
 }
+
+/** What is said of a settlement that cannot be made now; undefined where that may have sent something. */
+function unsentIn(body: string): Answer | undefined {
+  const { sent, error } = JSON.parse(body) as Answer;
+  return sent === false ? { sent, error } : undefined;
+}
+
+/** Why there is no settlement: the facilitator cannot make one now, and sent nothing of this call. */
+export const nothingSent = "nothing_sent";
+const unsent = { success: false, errorReason: nothingSent, transaction: "", network: "" } as const;
 
 /** Seconds in a Retry-After header; 0 when it says nothing, or a date. */
 function secondsIn(retryAfter: string | undefined): number {

@@ -9,7 +9,7 @@ import type { ModelBuyer } from "../../models/model-claims.ts";
 import { answerOf } from "../../runs/precheck.ts";
 import { recordFailure } from "../../runs/record.ts";
 import { endDebt, upsertDebt } from "../debts.ts";
-import type { FacilitatorClient } from "../facilitator/client.ts";
+import { type FacilitatorClient, nothingSent } from "../facilitator/client.ts";
 import { isNetworksDoing } from "../facilitator/refusal-reasons.ts";
 import { facilitatorRequest, parsePaymentPayload } from "../payment-payload.ts";
 import type { QuoteIds } from "../quotes/quote-id.ts";
@@ -23,6 +23,7 @@ import {
   type Failed,
   isSettled,
   mayHavePaid,
+  notSent,
   outcomeUnknown,
   type PaidWork,
   type Redemption,
@@ -303,7 +304,7 @@ async function settle(context: ProcessNeeds, work: Work, call: LeasedCall): Prom
     if (bought.permanent || call.output === null) await paidCalls.keepTransaction(call, charged);
     return { transaction, payer };
   }
-  const said = refusalOf(settlement);
+  const said = settlement?.errorReason === nothingSent ? notSent(settlement) : refusalOf(settlement);
   // A purchase that goes on by itself is told to nobody.
   const refusal = work.presented ? await refusalOnRecord(context.facilitator, call.id, said) : said;
   const isUnpaid = refusal === mayHavePaid || (refusal.outcome === "refused" && !isNetworksDoing(refusal));

@@ -5,7 +5,7 @@ import type { RefusalError } from "../../connectors/refusal.ts";
 import type { Output, Remedy } from "../../connectors/result.ts";
 import type { AccountId, RunId } from "../../ids.ts";
 import type { PreparedRun } from "../../runs/prepare.ts";
-import type { FacilitatorClient } from "../facilitator/client.ts";
+import { type FacilitatorClient, nothingSent } from "../facilitator/client.ts";
 import type { SpeculativeVerdict } from "../facilitator/speculative-verification.ts";
 import type { PaidCallId, PaymentId, PaymentPayload, SettleRequirements } from "../payment-payload.ts";
 import type { Offer } from "../quotes/offer.ts";
@@ -167,6 +167,12 @@ export const mayHavePaid: Unknown = {
     "Do not pay anew before you have looked at the payer's transfers.",
 };
 
+/** Of a settlement that cannot be made now: what an earlier post of the same payment did is not known by it. */
+export function notSent({ errorMessage }: SettleResponse): Unknown {
+  const message = `${errorMessage} This attempt sent nothing. Post the same payment again later; do not pay anew.`;
+  return { outcome: "unknown", message };
+}
+
 /** The facilitator has not judged the payment. */
 export function unreachable({ retryAfterSeconds }: Pick<FacilitatorClient, "retryAfterSeconds">): ApiError {
   return new ApiError("unavailable", "The payment cannot be checked at the moment. Try again with the same one.", {
@@ -191,7 +197,8 @@ export function refusedBy({ invalidReason: reason, invalidMessage: message }: Ve
 
 /** Why a settlement gave no transaction: a refusal, or the outcome is not known. */
 export function refusalOf(settlement: SettleResponse | undefined): Refused | Unknown {
-  if (!settlement || settlement.errorReason === "settlement_pending") return outcomeUnknown;
+  if (!settlement || settlement.errorReason === "settlement_pending" || settlement.errorReason === nothingSent)
+    return outcomeUnknown;
   const { errorReason: reason = "unexpected_settle_error", errorMessage: message = "" } = settlement;
   return { outcome: "refused", reason, message, settlement };
 }

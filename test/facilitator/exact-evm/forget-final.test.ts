@@ -46,7 +46,8 @@ test("signed bytes are kept until the chain cannot take a payment back, and neit
 
   await db.query("update transactions set created_at = created_at - interval '40 days'");
   await expect.poll(async () => (await db.query("select from uncounted_settlements")).rows).toEqual([]);
-  const archiver = { db, log, bucket: openBucket(s3.config), holder: randomUUID(), afterDays: 31, recordsMax: 100 };
+  const parts = { db, log, bucket: openBucket(s3.config), holder: randomUUID() };
+  const archiver = { ...parts, afterDays: 31, recordsMax: 100, environmentOf: () => "testnet" as const };
   await archiveRecords(archiver, new AbortController().signal);
   expect((await db.query("select from transactions where tx_id = $1", [transaction])).rows).toEqual([]);
   expect((await facilitator.settle(body)).body).toMatchObject({ errorReason: "already_settled", transaction });
