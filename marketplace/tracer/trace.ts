@@ -17,7 +17,7 @@ import { shapesOf } from "./objects/shapes-of-areas.ts";
 import { findTextRuns } from "./objects/text-runs.ts";
 import { type Settings, settingsOf, type TraceOptions } from "./options.ts";
 import { drawAreas } from "./output/draw-areas.ts";
-import { drawField } from "./output/draw-field.ts";
+import { drawField, drawGround } from "./output/draw-field.ts";
 import { finish, type Trace } from "./output/finish.ts";
 import { moved } from "./output/moved.ts";
 import { drawPixels } from "./output/pixel-art.ts";
@@ -260,7 +260,7 @@ function draw(stage: Stage, merges: number, image: Raster, settings: Settings, d
     ...grouped,
     deadlineMs,
   });
-  const field = bent ? [drawField(bent)] : [];
+  const field = bent ? [{ id: "field", elements: [...drawGround(bent, areas), ...drawField(bent)] }] : [];
   const groups = [...(soft ? inPalette(soft, areas.palette) : []), ...field, ...drawn.groups];
   keepTo(deadlineMs);
   const drawing = { ...withoutMargin({ ...drawn, groups }, margin), width: image.width, height: image.height };

@@ -1,12 +1,24 @@
-import { type Element, type Fill, fadedAt, type Group } from "../drawing.ts";
+import { type Element, type Fill, fadedAt, straight } from "../drawing.ts";
+import type { Areas } from "../regions/areas.ts";
 import type { Field, Line } from "../regions/field.ts";
+
+/** The ground of an opaque picture whose field does not reach everywhere: nothing can show between what lies on it. */
+export function drawGround({ left, top, right, bottom }: Field, { map, empty, planes }: Areas): Element[] {
+  const { width, height, sizes } = map;
+  if (left === 0 && top === 0 && right === width && bottom === height) return [];
+  let main = -1;
+  for (let a = 0; a < map.count; a++) if (empty[a] === 0 && (main < 0 || sizes[a] > sizes[main])) main = a;
+  if (main < 0) return [];
+  const colour = straight(planes[main * 12], planes[main * 12 + 3], planes[main * 12 + 6], 255);
+  return [{ fill: { kind: "flat", colour }, shape: { kind: "rect", x: 0, y: 0, width, height } }];
+}
 
 /**
  * A field as elements, passage by passage: the gradient of the line it comes from, and over it that of the line it leads to,
  * faded in. What has faded in goes on beyond its line, and the next passage begins beneath that: each ends where both sides of
  * its end are one colour, so that no seam shows at any scale.
  */
-export function drawField(field: Field): Group {
+export function drawField(field: Field): Element[] {
   const { direction, left, top, right, bottom, lines } = field;
   const box = (from: number, to: number) =>
     direction === "across"
@@ -23,7 +35,7 @@ export function drawField(field: Field): Group {
     elements.push({ fill: fills[i], shape: box(from, to + beyond), fade });
     begin = to + beyond / 2;
   }
-  return { id: "field", elements };
+  return elements;
 }
 
 function fillOf({ places, colours }: Line, { direction, left, top, right, bottom }: Field): Fill {
