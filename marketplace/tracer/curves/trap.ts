@@ -46,8 +46,12 @@ export function pushOut({ x, y, tolerance, push, corner, count: n }: Points, eve
     }
     const length = Math.sqrt(dx * dx + dy * dy);
     if (length === 0) continue;
-    pushedX[i] = sx / count + (dy / length) * push[i];
-    pushedY[i] = sy / count - (dx / length) * push[i];
+    const [outX, outY] = [dy / length, -dx / length];
+    // The middle of those around a corner lies inside it: a shallow trap must not end there.
+    const inwards = (x[i] - sx / count) * outX + (y[i] - sy / count) * outY;
+    const by = Math.max(push[i], inwards + Math.min(push[i], leastOut));
+    pushedX[i] = sx / count + outX * by;
+    pushedY[i] = sy / count + outY * by;
   }
   for (let i = 0; i < n; i++) {
     x[i] = pushedX[i];
@@ -58,6 +62,8 @@ export function pushOut({ x, y, tolerance, push, corner, count: n }: Points, eve
 let pushedX = new Float64Array(4096);
 let pushedY = new Float64Array(4096);
 
+/** How far a hidden edge lies beyond its own step at least, px, where it is covered that far. */
+const leastOut = 0.5;
 /** Share of its depth by which a hidden edge may stray. */
 const stray = 0.65;
 /** A trap begins this shallow where an edge goes out of sight, and deepens by as much per step. */

@@ -46,7 +46,7 @@ export function drawAreas(
   const { width, height, count } = map;
   const { mode, tolerance, grid } = settings;
   const trapMax = mode === "cutout" ? hair : depthMax;
-  const layering = objects ? objectLayers(map, chain, objects) : depthLayers(chain, count, areas.paints, runOf);
+  const layering = objects ? objectLayers(map, chain, objects) : depthLayers(chain, areas, runOf);
   const { rank, order } = layering;
   const holes = holesToCut(areas, chain, rank, mode);
   const unseen = seenThrough(areas, chain, rank, holes);

@@ -1,6 +1,7 @@
 import type { Contours } from "../curves/contours.ts";
 import { coloursOf, type Drawing, hex } from "../drawing.ts";
 import type { Objects } from "../objects/find-objects.ts";
+import type { Areas } from "../regions/areas.ts";
 import type { AreaMap } from "../regions/components.ts";
 
 /** In which order areas are drawn and which group each belongs to. Groups are whole stretches of the order. */
@@ -15,10 +16,15 @@ export interface Layering {
 
 /**
  * Groups by nesting: `layer-d` holds the areas that lie d deep in others, and after it each run of text that lies as deep is
- * one; within one, areas of one paint together, otherwise larger before smaller. `paints` names areas of one opaque flat
+ * one; within one, see-through areas first, areas of one paint together, otherwise larger before smaller. `paints` names areas of one opaque flat
  * colour by one number, others by -1; `runOf` the run each area is of, or -1.
  */
-export function depthLayers(chain: Contours, count: number, paints: Int32Array, runOf: Int32Array | null): Layering {
+export function depthLayers(
+  chain: Contours,
+  { paints, opaque }: Pick<Areas, "paints" | "opaque">,
+  runOf: Int32Array | null,
+): Layering {
+  const count = paints.length;
   let deepest = 0;
   for (let a = 0; a < count; a++) deepest = Math.max(deepest, chain.depth[a]);
   const runDepth: number[] = [];
@@ -43,7 +49,7 @@ export function depthLayers(chain: Contours, count: number, paints: Int32Array, 
     const ground = letter >= 0 && runOf[letter] >= 0 ? inside(letter) : -1;
     return ground >= 0 && paints[a] >= 0 && paints[a] === paints[ground] ? layerAt[depth - 2] : layerAt[depth];
   });
-  return inOrder(chain, layer, names, paints, new Uint8Array(names.length));
+  return inOrder(chain, layer, names, { paints, opaque }, new Uint8Array(names.length));
 }
 
 /**
@@ -69,7 +75,9 @@ export function objectLayers({ count, width, height, sizes }: AreaMap, chain: Co
   const layer = Int32Array.from(objectOf, (object) => (object < 0 ? 0 : turn[object]));
   const names = ["background", ...shown.map((object) => (isText[object] === 1 ? "text" : "object")), "details"];
   const grounds = Uint8Array.from(names, (_, i) => (i === 0 || (i <= shown.length && isGround[shown[i - 1]]) ? 1 : 0));
-  return inOrder(chain, layer, names, new Int32Array(count).fill(-1), grounds);
+  // Areas of one object may lie in each other.
+  const alike = { paints: new Int32Array(count).fill(-1), opaque: new Uint8Array(count).fill(1) };
+  return inOrder(chain, layer, names, alike, grounds);
 }
 
 const detailShare = 0.0005;
@@ -79,11 +87,14 @@ function inOrder(
   chain: Contours,
   layer: Int32Array,
   names: readonly string[],
-  paints: Int32Array,
+  { paints, opaque }: Pick<Areas, "paints" | "opaque">,
   grounds: Uint8Array,
 ): Layering {
   const filled = (a: number) => chain.all[chain.outer[a]].enclosed;
-  const order = Array.from(layer, (_, a) => a).sort((a, b) => layer[a] - layer[b] || filled(b) - filled(a) || a - b);
+  // See-through areas first: their edges then lie under their opaque neighbours.
+  const order = Array.from(layer, (_, a) => a).sort(
+    (a, b) => layer[a] - layer[b] || opaque[a] - opaque[b] || filled(b) - filled(a) || a - b,
+  );
   // Areas of one layer do not lie in each other, so within it those of one paint may be drawn in one go, in reading
   // order, when the largest of them would be.
   const firsts = new Map<string, number>();

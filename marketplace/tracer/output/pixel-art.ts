@@ -30,13 +30,13 @@ export function drawPixels(
   const removed = settings.removeBackground ? clearBackground(cells, grid) : null;
   inPalette(cells, settings);
   const areas = areasOf(cells, grid);
-  const { map, empty, opaque, paints } = areas;
+  const { map, empty, opaque } = areas;
   if (map.count * areaBytesMin > settings.bytesMax) return null;
   keepTo(deadlineMs);
   const chain = contours(map);
   const layering = settings.objects
     ? objectLayers(map, chain, findObjects(areas, chain, premultiply(cells), null, deadlineMs))
-    : depthLayers(chain, map.count, paints, null);
+    : depthLayers(chain, areas, null);
   const shapes =
     settings.mode === "stacked" && !settings.objects
       ? stackedShapes(areas, layering, deadlineMs)
