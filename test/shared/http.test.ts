@@ -390,7 +390,7 @@ alone(
     slow.on("data", () => {
       if (slow.bytesRead < (performance.now() - begunAt) * 1_500) return;
       slow.pause();
-      setTimeout(() => slow.resume(), 20);
+      void elapse(20, "a client that reads, though slowly").then(() => slow.resume());
     });
     slow.resume();
     await eventually(async () => {
