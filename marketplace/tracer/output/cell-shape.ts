@@ -30,8 +30,7 @@ export function shortestShape(cells: Cells, deadlineMs: number): CellShape {
   let bestLength = Number.POSITIVE_INFINITY;
   for (const from of cells.at.includes(optional) ? [optional, needed] : [needed]) {
     for (const evenOdd of [false, true]) {
-      keepTo(deadlineMs);
-      const filled = fewestCorners(cells, from, evenOdd ? 0 : 2);
+      const filled = fewestCorners(cells, from, evenOdd ? 0 : 2, deadlineMs);
       if (evenOdd && !hasTouching(filled)) continue;
       const outlines = outlinesOf(filled, evenOdd);
       const length = pathData(outlines, 1).length + (evenOdd ? evenOddBytes : 0);
@@ -60,9 +59,10 @@ export function movedBy({ outlines, evenOdd }: CellShape, across: number, down: 
 }
 
 /** 1 for what to cover, such that little changes would not save corners: begun from the cells that are at least `from`. */
-function fewestCorners(cells: Cells, from: number, crossing: number): Cells {
+function fewestCorners(cells: Cells, from: number, crossing: number, deadlineMs: number): Cells {
   const filled = { ...cells, at: cells.at.map((cell) => (cell >= from ? 1 : 0)) };
   for (let pass = 0; pass < passesMax; pass++) {
+    keepTo(deadlineMs);
     const added = flipRects(cells, filled, 1, crossing);
     const taken = flipRects(cells, filled, 0, crossing);
     if (added + taken === 0) break;
