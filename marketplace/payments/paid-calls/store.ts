@@ -262,7 +262,7 @@ export class PaidCalls {
       text: `
         with held as (
           select network, payment_key, run_id, output from paid_calls
-           where network = $1 and payment_key = $2 and ${legalFor("dropResult")} and output->'images' is not null
+           where network = $1 and payment_key = $2 and ${legalFor("dropResult")} and json_typeof(output->'images') = 'array'
              and (lease_until is null or lease_until < now()) for update
         )
         update paid_calls p set output = null, receipt = null, result_at = null from held
