@@ -115,7 +115,7 @@ function dropsOff(pixels: Uint8Array, width: number, p: number): boolean {
 }
 
 /** Most two fades may differ in a channel and count as one shadow, levels. */
-const sameColour = 12;
+export const sameColour = 12;
 
 /** The one straight colour of the pixels, by least squares, or null where they have more than one. */
 function colourOf(members: readonly number[], pixels: Uint8Array): readonly [number, number, number] | null {

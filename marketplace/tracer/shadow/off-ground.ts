@@ -3,6 +3,7 @@ import type { Sample } from "../regions/palette.ts";
 import { bandShadow } from "./bands.ts";
 import { boxShadow } from "./box.ts";
 import { type EvenGround, evenGround } from "./even-ground.ts";
+import { sameColour } from "./fades.ts";
 import { describeShadow, type Shadow } from "./field.ts";
 import type { Lifted } from "./shadow.ts";
 import { type SoftPart, softParts } from "./soft-parts.ts";
@@ -52,7 +53,6 @@ function layersOf(parts: readonly SoftPart[]): SoftPart[][] {
   return layers;
 }
 
-const sameColour = 12;
 const layersMax = 6;
 
 /** A layer as a field of opacity: there is none on the ground or where others fade, and a smooth guess beneath the rest. */

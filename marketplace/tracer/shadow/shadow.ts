@@ -4,7 +4,7 @@ import type { Sample } from "../regions/palette.ts";
 import { bandShadow } from "./bands.ts";
 import { boxElements } from "./box.ts";
 import { type BoxFit, fitBox, missedBy, movedOnto } from "./box-fit.ts";
-import { findFades } from "./fades.ts";
+import { findFades, sameColour } from "./fades.ts";
 import { describeShadow, type Shadow } from "./field.ts";
 import { findGlows } from "./glows.ts";
 
@@ -50,9 +50,6 @@ function liftGlows(pixels: Uint8Array, width: number, height: number): Lifted | 
   }
   return { groups, shades, above, on: null };
 }
-
-/** Most that glows of one group may differ in a channel, levels. */
-const sameColour = 12;
 
 /** Soft shadows and glows of one colour: those of a plain shape each as gradients, the others together as bands. */
 function liftFades(pixels: Uint8Array, width: number, height: number): Lifted | null {
