@@ -1,13 +1,19 @@
+import { isOpaque } from "../image/raster.ts";
 import { plane, type Segmented, stride } from "./colour-model.ts";
 
 /**
  * How much of a picture's structure its areas have as they are drawn, each of one colour or a gradient that explains at least
  * `gainMin` of squared error: 1 all, 0 none. The mean SSIM (Wang et al., 2004) of luma over blocks, whose covariance is the
- * variance between the areas of a block.
+ * variance between the areas of a block. What is see-through is looked at on black and on white, and the lesser stands.
  */
 export function keptStructure(picture: Omit<Segmented, "runs">, gainMin: number): number {
+  const onBlack = keptOn(picture, gainMin, 0);
+  return isOpaque(picture.clean) ? onBlack : Math.min(onBlack, keptOn(picture, gainMin, 1));
+}
+
+function keptOn(picture: Omit<Segmented, "runs">, gainMin: number, white: number): number {
   const { labels, clean, width, height } = picture;
-  const levels = lumaPlanes(picture, gainMin);
+  const levels = lumaPlanes(picture, gainMin, white);
   let kept = 0;
   let blocks = 0;
   for (let top = 0; top < height; top += side) {
@@ -17,7 +23,8 @@ export function keptStructure(picture: Omit<Segmented, "runs">, gainMin: number)
         for (let x = left; x < Math.min(width, left + side); x++) {
           const p = y * width + x;
           const i = labels[p] * 3;
-          source.add(luma(clean[p * 4], clean[p * 4 + 1], clean[p * 4 + 2]));
+          const c = p * 4;
+          source.add(luma(clean[c], clean[c + 1], clean[c + 2]) - white * clean[c + 3]);
           areas.add(levels[i] + levels[i + 1] * (x + 0.5 - width / 2) + levels[i + 2] * (y + 0.5 - height / 2));
         }
       }
@@ -30,12 +37,14 @@ export function keptStructure(picture: Omit<Segmented, "runs">, gainMin: number)
 }
 
 /** Three numbers per area: its luma at the picture's centre, and how that changes in x and y. */
-function lumaPlanes({ sums }: Pick<Segmented, "sums">, gainMin: number): Float64Array {
+function lumaPlanes({ sums }: Pick<Segmented, "sums">, gainMin: number, white: number): Float64Array {
   const planes = new Float64Array(12);
   const levels = new Float64Array((sums.length / stride) * 3);
   for (let area = 0; area * stride < sums.length; area++) {
     plane(sums, area, planes, 0, { gainMin, first: 0 });
-    for (let k = 0; k < 3; k++) levels[area * 3 + k] = luma(planes[k], planes[3 + k], planes[6 + k]);
+    for (let k = 0; k < 3; k++) {
+      levels[area * 3 + k] = luma(planes[k], planes[3 + k], planes[6 + k]) - white * planes[9 + k];
+    }
   }
   return levels;
 }
