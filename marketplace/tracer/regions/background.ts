@@ -1,5 +1,5 @@
 import type { Colour } from "../drawing.ts";
-import { channelStride, coloursAt, stride } from "./colour-model.ts";
+import { channelStride, coloursAt, stride, unevenness } from "./colour-model.ts";
 import type { AreaMap } from "./components.ts";
 import { withCounters } from "./counters.ts";
 import type { Sample } from "./palette.ts";
@@ -73,11 +73,3 @@ const borderShareMin = 0.35;
 const levelsAlike = 8;
 /** Most that a background's pixels differ from its colour: more than the noise and the light of a scan. */
 const unevenMax = 500;
-
-/** Squared error of an area's pixels from their mean colour, per pixel. */
-function unevenness(sums: Float64Array, area: number): number {
-  const at = area * stride;
-  const n = sums[at];
-  const squares = [0, 1, 2, 3].reduce((sum, c) => sum + (sums[at + coloursAt + c * channelStride] / n) ** 2, 0);
-  return sums[at + stride - 1] / n - squares;
-}

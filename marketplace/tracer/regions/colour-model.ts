@@ -4,7 +4,8 @@ import { asWords, type Runs } from "../image/runs.ts";
  * The colour of an area as a plane: c(x, y) = c0 + gx·x + gy·y for each of four premultiplied channels, so that a smooth
  * gradient is one area. An area is known by its moments alone, and moments of a union are sums.
  *
- * Layout of one area's moments, `stride` doubles: n, Σx, Σy, Σxx, Σxy, Σyy, then Σc, Σcx, Σcy per channel, then Σcc.
+ * Layout of one area's moments, `stride` doubles: n, Σx, Σy, Σxx, Σxy, Σyy, then Σc, Σcx, Σcy per channel, then Σ|c|².
+ * |c|² = (r² + g² + b²) on black and ((r − a)² + …) on white, halved: an error counts as it is seen, in whatever colour.
  * Source: piecewise-affine Mumford-Shah, e.g. Kiefer, Storath & Weinmann (2020), with the normal equations in closed form.
  */
 export const stride = 19;
@@ -14,6 +15,8 @@ export const coloursAt = 6;
 export const channelStride = 3;
 /** Where Σc of the fourth channel, alpha, stands in the moments. */
 export const alphaAt = coloursAt + 3 * channelStride;
+/** Where Σ|c|² stands in the moments. */
+const squaresAt = stride - 1;
 
 /** Slopes cost as if the area had this much more variance in x and in y (px²): a thin sliver is flat, not a steep ramp. */
 const slopeRidge = 3;
@@ -91,7 +94,7 @@ function addRow({ pixels, words, width, runs }: Words, row: number, areaOf: Int3
       gx += vg * sx;
       bx += vb * sx;
       ax += va * sx;
-      squares += (vr * vr + vg * vg + vb * vb + va * va) * n;
+      squares += (vr * vr + vg * vg + vb * vb + va * (1.5 * va - vr - vg - vb)) * n;
     }
     const o = areaOf[run] * stride;
     addPlaces(sums, o, end - first, (first + end) / 2 - left, y);
@@ -132,6 +135,14 @@ export function unionError(sums: Float64Array, a: number, b: number): number {
   return error(sums, a * stride, sums, b * stride);
 }
 
+/** Squared error of an area's pixels from their mean colour, per pixel. */
+export function unevenness(sums: Float64Array, area: number): number {
+  const at = area * stride;
+  const n = sums[at];
+  const [r, g, b, alpha] = [0, 1, 2, 3].map((c) => sums[at + coloursAt + c * channelStride] / n);
+  return sums[at + squaresAt] / n - (r * r + g * g + b * b + alpha * (1.5 * alpha - r - g - b));
+}
+
 /** The moments of an area without pixels. */
 const nothing = new Float64Array(stride);
 
@@ -146,13 +157,25 @@ function error(s: Float64Array, i: number, t: Float64Array, j: number): number {
   const vxy = s[i + 4] + t[j + 4] - x * my;
   const vyy = s[i + 5] + t[j + 5] - y * my + n * slopeRidge;
   const inverse = 1 / (vxx * vyy - vxy * vxy);
-  let left = s[i + 18] + t[j + 18];
-  for (let k = 6; k < 18; k += 3) {
+  let left = s[i + squaresAt] + t[j + squaresAt];
+  let all = 0;
+  let allX = 0;
+  let allY = 0;
+  for (let k = coloursAt; k < alphaAt; k += channelStride) {
     const c = s[i + k] + t[j + k];
     const bx = s[i + k + 1] + t[j + k + 1] - mx * c;
     const by = s[i + k + 2] + t[j + k + 2] - my * c;
     left -= (c * c) / n + (bx * bx * vyy - 2 * bx * by * vxy + by * by * vxx) * inverse;
+    all += c;
+    allX += bx;
+    allY += by;
   }
+  const alpha = s[i + alphaAt] + t[j + alphaAt];
+  const ax = s[i + alphaAt + 1] + t[j + alphaAt + 1] - mx * alpha;
+  const ay = s[i + alphaAt + 2] + t[j + alphaAt + 2] - my * alpha;
+  const ox = 1.5 * ax - allX;
+  const oy = 1.5 * ay - allY;
+  left -= (alpha * (1.5 * alpha - all)) / n + (ax * ox * vyy - (ax * oy + ay * ox) * vxy + ay * oy * vxx) * inverse;
   return Math.max(left, 0);
 }
 

@@ -17,7 +17,7 @@ export function samplesOf({ x, y, width, bare }: Shadow, box: Box, pixels: Uint8
   const samples = { distance: new Float64Array(places.length), colours: new Float64Array(places.length * 4) };
   places.forEach((i, k) => {
     const [column, row] = [x + (i % width), y + Math.floor(i / width)];
-    samples.distance[k] = Math.min(1, distance(box, column + 0.5, row + 0.5));
+    samples.distance[k] = distance(box, column + 0.5, row + 0.5);
     const p = (row * across + column) * 4;
     for (let c = 0; c < 4; c++) samples.colours[k * 4 + c] = pixels[p + c];
   });
@@ -29,9 +29,10 @@ const samplesMax = 1500;
 /** The fewest stops that give a glow its colours, from its middle to its rim; null where no few do. */
 export function stopsFor(samples: GlowSamples): Stop[] | null {
   const from = samples.distance.reduce((least, d) => Math.min(least, d), 1);
+  const inside = samples.distance.map((d) => Math.min(1, d));
   let best = { stops: [] as Stop[], cost: Number.POSITIVE_INFINITY };
   for (let count = 2; count <= stopsMax; count++) {
-    const { stops } = spline(samples.distance, samples.colours, { from, to: 1, count }, 1);
+    const { stops } = spline(inside, samples.colours, { from, to: 1, count }, 1);
     const found = withoutIdle(asStops(stops), samples);
     if (found.cost < best.cost) best = found;
   }
@@ -39,8 +40,8 @@ export function stopsFor(samples: GlowSamples): Stop[] | null {
 }
 
 const stopsMax = 12;
-/** Most the stops may miss the samples by, root mean square over a pixel's channels, levels; and what one more must take off. */
-const offMax = 6;
+/** Most the stops may miss the samples by, `missedBy`; and what one more must take off. */
+const offMax = 8;
 const stopGain = 0.5;
 
 /** The stops without those that take off too little. */
@@ -61,22 +62,46 @@ function withoutIdle(stops: Stop[], samples: GlowSamples): { stops: Stop[]; cost
   return best;
 }
 
-/** What stops miss samples by, root mean square, levels. */
-export function missedBy(stops: readonly Stop[], { distance: along, colours }: GlowSamples): number {
+/**
+ * What stops that fill `size` times a glow's box miss its samples by, as seen on white and on black: root mean square over
+ * the three colours together, levels.
+ */
+export function missedBy(stops: readonly Stop[], { distance: distances, colours }: GlowSamples, size = 1): number {
   let sum = 0;
-  for (let i = 0; i < along.length; i++) {
+  for (let i = 0; i < distances.length; i++) {
+    const along = distances[i] / size;
     let k = 1;
-    while (k + 1 < stops.length && stops[k].offset < along[i]) k++;
-    const [one, other] = [stops[k - 1], stops[k]];
-    const share = Math.max(0, Math.min(1, (along[i] - one.offset) / (other.offset - one.offset)));
+    while (k + 1 < stops.length && stops[k].offset < along) k++;
+    const [one, other] = [stops[k - 1].colour, stops[k].colour];
+    const share = Math.max(0, Math.min(1, (along - stops[k - 1].offset) / (stops[k].offset - stops[k - 1].offset)));
     const mixed = (a: number, b: number) => a + (b - a) * share;
-    const opacity = mixed(one.colour.opacity, other.colour.opacity);
-    sum += (255 * opacity - colours[i * 4 + 3]) ** 2;
-    sum += (opacity * mixed(one.colour.r, other.colour.r) - colours[i * 4]) ** 2;
-    sum += (opacity * mixed(one.colour.g, other.colour.g) - colours[i * 4 + 1]) ** 2;
-    sum += (opacity * mixed(one.colour.b, other.colour.b) - colours[i * 4 + 2]) ** 2;
+    const opacity = mixed(one.opacity, other.opacity);
+    const alphaOff = 255 * opacity - colours[i * 4 + 3];
+    for (let c = 0; c < 3; c++) {
+      const off = opacity * mixed(level(one, c), level(other, c)) - colours[i * 4 + c];
+      sum += (off ** 2 + (off - alphaOff) ** 2) / 2;
+    }
   }
-  return Math.sqrt(sum / along.length);
+  return Math.sqrt(sum / distances.length);
+}
+
+/** Of how many times a glow's box these stops are the colours, about: the one that misses least. */
+export function sizeFor(stops: readonly Stop[], samples: GlowSamples): number {
+  let best = { size: 1, off: missedBy(stops, samples) };
+  for (let step = largestStep; step >= smallestStep; step /= 2) {
+    for (const size of [best.size / (1 + step), best.size * (1 + step)]) {
+      const off = missedBy(stops, samples, size);
+      if (off < best.off) best = { size, off };
+    }
+  }
+  return best.size;
+}
+
+const largestStep = 0.32;
+const smallestStep = 0.01;
+
+function level({ r, g, b }: Colour, channel: number): number {
+  return channel === 0 ? r : channel === 1 ? g : b;
 }
 
 /** Premultiplied places of a spline as stops of straight colours; the last is the rim's, where nothing is left. */

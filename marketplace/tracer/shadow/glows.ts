@@ -2,7 +2,7 @@ import type { Element, Fill, Shape, Stop } from "../drawing.ts";
 import { isOpaque } from "../image/raster.ts";
 import { type Box, fitEllipse } from "./box-fit.ts";
 import type { Shadow } from "./field.ts";
-import { missedBy, samplesOf, stopsFor } from "./glow-fit.ts";
+import { missedBy, samplesOf, sizeFor, stopsFor } from "./glow-fit.ts";
 import { type Picture, Separation, softParts } from "./glow-parts.ts";
 
 /** Something round that stands alone on nothing and fades into it on all sides, as one gradient. */
@@ -65,13 +65,21 @@ class Search {
     const own = stopsFor(samples);
     if (!own) return null;
     const off = missedBy(own, samples) + alikeMax;
-    const stops = this.known.find((other) => missedBy(other, samples) <= off) ?? own;
-    if (stops === own) this.known.push(own);
-    return { element: elementOf(box, stops), members };
+    for (const stops of this.known) {
+      const size = sizeFor(stops, samples);
+      if (missedBy(stops, samples, size) <= off) return { element: elementOf(box, stops, size), members };
+    }
+    if (this.known.length < knownMax) this.known.push(own);
+    return { element: elementOf(box, own), members };
   }
 }
 
-function elementOf([cx, , cy, , rx, ry]: Box, stops: readonly Stop[]): Element {
+/** Most stops that are compared with those of each glow. */
+const knownMax = 12;
+
+/** A glow that fills `size` times its box. */
+function elementOf([cx, , cy, , across, down]: Box, stops: readonly Stop[], size = 1): Element {
+  const [rx, ry] = [across * size, down * size];
   const r = (rx + ry) / 2;
   if (Math.abs(rx - ry) <= roundMax * Math.max(1, rx / roundSize)) {
     return { fill: { kind: "radial", cx, cy, r, stops }, shape: { kind: "circle", cx, cy, r } };

@@ -122,3 +122,31 @@ test("letters, and what has an edge, are no glows", () => {
   const art = `<circle cx="50" cy="50" r="30" fill="#06c"/><text x="90" y="70" font-size="40" fill="#c00">Ab</text>`;
   expect(trace(picture(180, 100, art)).svg).not.toContain("radialGradient");
 });
+
+test("glows of several sizes share one gradient, however little of their rims is seen", () => {
+  const tail = [
+    [0, "#fd0", 1],
+    [0.2, "#fd0", 0.75],
+    [0.4, "#fd0", 0.3],
+    [0.6, "#fd0", 0.07],
+    [0.8, "#fd0", 0.008],
+    [1, "#fd0", 0],
+  ] as const;
+  const sizes = [12, 14.5, 17, 20.3, 24, 28];
+  const places = sizes.map((r, i) => [32 + (i % 3) * 61.3, 32 + Math.floor(i / 3) * 62.7, r, r]);
+  const image = picture(190, 130, glows(places, tail));
+  const result = trace(image);
+  expect(counted(result.svg, "circle")).toBe(sizes.length);
+  expect(counted(result.svg, "radialGradient")).toBe(1);
+  expect(scoreTrace(image, result).psnr).toBeGreaterThan(40);
+});
+
+test.each(["#000", "#fff", "#ff0", "#07c"])("a soft blob that is nearly round is one glow in %s too", (colour) => {
+  const blur = `<filter id="b" x="-50%" y="-50%" width="200%" height="200%"><feGaussianBlur stdDeviation="3"/></filter>`;
+  const blob = `<g filter="url(#b)" fill="${colour}"><circle cx="31" cy="30" r="13"/><ellipse cx="32.5" cy="32" rx="12.5" ry="13"/></g>`;
+  const image = picture(64, 64, blur + blob);
+  const result = trace(image);
+  expect(counted(result.svg, "circle") + counted(result.svg, "ellipse")).toBe(1);
+  expect(result.paths).toBe(1);
+  expect(scoreTrace(image, result).psnr).toBeGreaterThan(33);
+});

@@ -622,3 +622,11 @@ describe("what comes out is nothing but drawing", () => {
         checkSvg(trace(image, options).svg);
   });
 });
+
+test.each(["#000", "#fff"])("a star of faint hairlines in %s on nothing keeps its lines", (colour) => {
+  const turn = (k: number) => (k * 11 * 2 * Math.PI) / 26;
+  const corners = Array.from({ length: 26 }, (_, k) => `${50 + 38 * Math.cos(turn(k))} ${50 + 38 * Math.sin(turn(k))}`);
+  const look = `fill="none" stroke="${colour}" stroke-width=".3" stroke-opacity=".35"`;
+  const image = picture(100, 100, `<path d="M${corners.join("L")}z" ${look}/>`);
+  expect(scoreTrace(image, trace(image)).ssim).toBeGreaterThan(0.85);
+});
