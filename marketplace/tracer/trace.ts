@@ -134,7 +134,8 @@ function asDrawingNeeds(stage: Stage, { width, height }: Raster, settings: Setti
   const areas = stage.merging.count - stage.merging.merges;
   if (kept >= flatMin && areas <= flatAreasMax) return { ...settings, tolerance: settings.tolerance * flatTolerance };
   const isPlain = kept >= plainMin && areas >= areasMin;
-  const coarser = isPlain ? Math.min(coarserMax, Math.max(1, ((width * height) / detailPixels) ** coarserPower)) : 1;
+  const larger = isPlain ? Math.min(coarserMax, Math.max(1, ((width * height) / detailPixels) ** coarserPower)) : 1;
+  const coarser = shadedShare * larger;
   return { ...settings, lambda: settings.lambda * coarser };
 }
 
@@ -148,6 +149,8 @@ const flatMin = 0.998;
 const flatAreasMax = 100;
 /** What a curve may miss an edge by there, as a share of what it may elsewhere. */
 const flatTolerance = 0.66;
+/** What is not flat may miss by so much more: few of the shades that it is cut into are seen to be missing. */
+const shadedShare = 1.3;
 /**
  * The larger a picture of many areas, the less is seen of what a pixel of outline saves; but not of the texture of a photograph,
  * nor of the faint lines of a drawing of few areas.
