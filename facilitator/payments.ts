@@ -84,7 +84,7 @@ async function findByTransaction(db: Database, transaction: string, network: str
     values: [...asked, hederaNetworks],
   });
   const row = rows[0] ?? (isHex(transaction, 32) ? await findBySigned(db, asked) : undefined);
-  if (!row) throw new ApiError("not_found", `No payment is known with transaction ${transaction}.`);
+  if (!row) throw unclaimed(`No payment is known with transaction ${transaction}.`);
   return row;
 }
 
@@ -122,7 +122,7 @@ async function findByNonce(db: Database, nonce: string, network: string | undefi
     values: [nonce, network === undefined ? null : toCaip2(network)],
   });
   const [row, other] = rows;
-  if (!row) throw new ApiError("not_found", `No payment is known with ${nonce} as its transaction or its nonce.`);
+  if (!row) throw unclaimed(`No payment is known with ${nonce} as its transaction or its nonce.`);
   if (other) {
     throw new ApiError("conflict", "Several payers signed this nonce: ask by /tx?network=…&payer=…&nonce=…");
   }
@@ -165,8 +165,12 @@ async function findByAuthorization(
     values: [chain, assets.map((one) => paymentKeyOf(one, { from: payer, nonce }))],
   });
   const row = rows[0];
-  if (!row) throw new ApiError("not_found", "No payment of this payer is known with this nonce.");
+  if (!row) throw unclaimed("No payment of this payer is known with this nonce.");
   return row;
+}
+
+function unclaimed(message: string): ApiError {
+  return new ApiError("not_found", message, { body: { claimed: false } });
 }
 
 export interface PaymentNeeds {

@@ -135,7 +135,7 @@ function paymentEndpoint(context: Needs): Endpoint {
     query: paymentQuery,
     answers: {
       200: jsonAnswer(paymentShape, examplePayment),
-      ...refusals({ 404: { error: `No payment is known with transaction ${example.transaction}.` } }),
+      ...refusals({ 404: { error: `No payment is known with transaction ${example.transaction}.`, claimed: false } }),
     },
     handler: async (request, response) => {
       const query = readQuery(paymentQuery, request.query);
@@ -170,7 +170,7 @@ function authorizedEndpoint(context: Needs): Endpoint {
         finished_at: null,
         explorer: null,
       }),
-      ...refusals({ 404: { error: "No payment of this payer is known with this nonce." } }),
+      ...refusals({ 404: { error: "No payment of this payer is known with this nonce.", claimed: false } }),
     },
     handler: async (request, response) => {
       response.json(await authorizedPayment(context, readQuery(authorizationQuery, request.query)));

@@ -10,6 +10,12 @@ export const errorFields = {
     .literal(false)
     .optional()
     .describe("Where this call of /settle certainly sent nothing; an earlier one of the same payment may have."),
+  claimed: z
+    .literal(false)
+    .optional()
+    .describe(
+      "Where a payment is not known: this facilitator, which records each before it sends it, has no record of it.",
+    ),
 };
 
 const errorShape = z.object(errorFields).meta({ id: "Error" });

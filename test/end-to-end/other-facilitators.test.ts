@@ -12,22 +12,31 @@ import { payQuote, post } from "../support/pay-call.ts";
 const test = paidTest().extend("options", perFile, ({ open }) => ({ env: { ...operatorVariables(open) } }));
 
 const nonceUsed = "invalid_exact_evm_nonce_already_used";
+const tooLate = "invalid_exact_evm_payload_authorization_valid_before";
 const body = { text: "paid once" };
 
-/** As x402's own: it has no record of payments, and tells of a nonce that was used only that. Its first answer about a settlement is lost. */
-async function startOther({ facilitator }: PaidMarket): Promise<HttpServer> {
+interface Other {
+  /** What it says against a payment that it had to settle before. */
+  readonly reason: string;
+  /** It is ours, and did not even hear of the settlement. */
+  readonly isOurs?: boolean;
+}
+
+/** As x402's own: it has no record of payments, and tells of one that was used only that. Its first answer about a settlement is lost. */
+async function startOther({ facilitator }: PaidMarket, { reason, isOurs = false }: Other): Promise<HttpServer> {
   let settled = 0;
   return startHttpServer(async (request, response) => {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk);
     const answer = (status: number, said: unknown) =>
       response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(said));
-    if (request.url?.startsWith("/payments")) return void answer(404, { error: "Not found" });
+    if (request.url?.startsWith("/payments") && !isOurs) return void answer(404, { error: "Not found" });
     if (request.url === "/settle") settled += 1;
     if (request.url === "/settle" && settled > 1) {
-      return void answer(200, { success: false, errorReason: nonceUsed, transaction: "", network: "eip155:84532" });
+      return void answer(200, { success: false, errorReason: reason, transaction: "", network: "eip155:84532" });
     }
-    if (request.url === "/verify" && settled > 0) return void answer(200, { isValid: false, invalidReason: nonceUsed });
+    if (request.url === "/verify" && settled > 0) return void answer(200, { isValid: false, invalidReason: reason });
+    if (request.url === "/settle" && isOurs) return void request.socket.destroy();
     const passed = await fetch(facilitator.url + request.url, {
       method: request.method ?? "GET",
       headers: { "content-type": "application/json" },
@@ -39,22 +48,29 @@ async function startOther({ facilitator }: PaidMarket): Promise<HttpServer> {
   });
 }
 
-/** A payment of a call there, posted twice: answered as one that may have paid, and with no offer; and as one post to ours. */
-async function payThere(paid: PaidMarket, address: string) {
-  const other = await startOther(paid);
+async function startThere(paid: PaidMarket, address: string, said: Other) {
+  const other = await startOther(paid, said);
   const { databaseUrl, environment, model } = paid.marketplace;
   const market = await startMarketplace({ databaseUrl, env: { ...environment, FACILITATOR_URL: other.url }, model });
-  const url = `${market.url}/api/agent/${address}`;
+  const stop = async () => {
+    await market.stop();
+    await other.stop();
+  };
+  return { url: `${market.url}/api/agent/${address}`, stop };
+}
+
+/** A payment of a call there, posted twice: answered as one that may have paid, and with no offer; and as one post to ours. */
+async function payThere(paid: PaidMarket, address: string, reason = nonceUsed) {
+  const { url, stop } = await startThere(paid, address, { reason });
   const had = (await paid.setting.chain.balances(paid.evmWallet)).usdc ?? 0n;
   const proof = await payQuote(paid, "evm", await post(url, { body }));
   for (let posts = 0; posts < 2; posts += 1) {
     const answer = await post(url, { body, proof });
-    expect(answer).toMatchObject({ status: 503, body: { error: expect.stringContaining("Do not pay anew") } });
+    expect(answer).toMatchObject({ status: 503, body: { error: expect.stringMatching(/do not pay anew/i) } });
     expect(answer.headers.get("payment-required")).toBeNull();
   }
   expect((await paid.setting.chain.balances(paid.evmWallet)).usdc).toBe(had + 50_000n);
-  await market.stop();
-  await other.stop();
+  await stop();
   return proof;
 }
 
@@ -63,6 +79,23 @@ test("a settlement whose answer was lost is not taken for a refusal of a facilit
 }) => {
   const proof = await payThere(paid, paid.address);
   expect(await post(paid.url, { body, proof })).toMatchObject({ status: 200, body: { success: true } });
+});
+
+test("nor is it when that says later that the payment comes too late", async ({ paid }) => {
+  const proof = await payThere(paid, paid.address, tooLate);
+  expect(await post(paid.url, { body, proof })).toMatchObject({ status: 200, body: { success: true } });
+});
+
+test("a payment that comes too late is offered anew where the facilitator's record shows that it was never to be settled", async ({
+  paid,
+}) => {
+  const { url, stop } = await startThere(paid, paid.address, { reason: tooLate, isOurs: true });
+  const proof = await payQuote(paid, "evm", await post(url, { body }));
+  expect((await post(url, { body, proof })).status).toBe(503);
+  const later = await post(url, { body, proof });
+  expect(later.status).toBe(402);
+  expect(later.headers.get("payment-required")).not.toBeNull();
+  await stop();
 });
 
 test("nor is it for an agent that is paid first, and nothing stays reserved for it", async ({ open, paid }) => {

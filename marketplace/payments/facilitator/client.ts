@@ -6,6 +6,7 @@ import type { SettleResponse, SupportedResponse, VerifyResponse } from "../../..
 import type { PaidCallId } from "../payment-payload.ts";
 import { ChainStates } from "./chain-states.ts";
 import { type FacilitatorHealth, readHealth } from "./health.ts";
+import { isOutOfTime } from "./refusal-reasons.ts";
 
 /**
  * The facilitator as any third party speaks to it; a request is the JSON of its body. Its "no" is an answer; no answer is
@@ -46,13 +47,15 @@ export class FacilitatorClient {
 
   /**
    * Settles, and asks once more when the outcome is pending, as the protocol has it. Undefined, or
-   * `settlement_pending`: the outcome is not known yet, ask again. `nothingSent`: so it is, but for what this call did.
+   * `settlement_pending`: the outcome is not known yet, ask again. `nothingSent`: so it is, but for what this call did. That a
+   * payment comes too late by now says nothing of the first attempt.
    */
   async settle(request: string): Promise<SettleResponse | undefined> {
     const first = await this.#settleOnce(request);
     if (first && first.errorReason !== "settlement_pending") return first;
     const second = await this.#settleOnce(request);
-    return second && second.errorReason !== nothingSent ? second : first;
+    const isNews = second && second.errorReason !== nothingSent && !isOutOfTime(second.errorReason);
+    return isNews ? second : first;
   }
 
   /** Gives up verifications that held a payer's money, so that it can be spent otherwise at once. Done as far as it answers. */
@@ -88,14 +91,8 @@ export class FacilitatorClient {
    * The facilitator's public record of a payment, unread; undefined when it has none. With `terms`, a termsDigest, its `for_terms` says
    * whether it was paid for these. Throws when the facilitator does not answer.
    */
-  async paymentState({ network, key }: PaidCallId, terms?: string): Promise<unknown> {
-    const [asset = "", payer = "", nonce = ""] = key.split(":");
-    const about = terms === undefined ? {} : { terms };
-    return this.#record(
-      network.startsWith("eip155:")
-        ? `/payments?${new URLSearchParams({ network, asset, payer, nonce, ...about })}`
-        : `/payments/${encodeURIComponent(key)}?${new URLSearchParams({ network, ...about })}`,
-    );
+  async paymentState(id: PaidCallId, terms?: string): Promise<unknown> {
+    return this.#record(recordPathOf(id, terms));
   }
 
   /** The public record of a payment by its transaction, on whichever network that is. */
@@ -107,6 +104,12 @@ export class FacilitatorClient {
     const { status, body } = await this.#get(path);
     if (status !== 200 && status !== 404) throw new Error(`the facilitator answered ${status}`);
     return status === 200 ? JSON.parse(body) : undefined;
+  }
+
+  /** Whether the facilitator says that it never had this payment to settle; false where it keeps no record, or does not answer. */
+  async hasNotClaimed(id: PaidCallId): Promise<boolean> {
+    const { status, body } = await this.#get(recordPathOf(id));
+    return status === 404 && (JSON.parse(body) as Answer).claimed === false;
   }
 
   /** How it says that it is; undefined when it does not answer within two seconds, or with something else. For people to look at. */
@@ -199,6 +202,14 @@ export class FacilitatorClient {
       });
     });
   }
+}
+
+function recordPathOf({ network, key }: PaidCallId, terms?: string): string {
+  const [asset = "", payer = "", nonce = ""] = key.split(":");
+  const about = terms === undefined ? {} : { terms };
+  return network.startsWith("eip155:")
+    ? `/payments?${new URLSearchParams({ network, asset, payer, nonce, ...about })}`
+    : `/payments/${encodeURIComponent(key)}?${new URLSearchParams({ network, ...about })}`;
 }
 
 type Answer = Readonly<Record<string, unknown>>;

@@ -14,6 +14,16 @@ export function reasonOf({ invalidReason = "not_used", invalidMessage: message }
 /** The payment's own nonce: used by its settlement, by another transaction with it, or cancelled. */
 export const nonceUsed = "invalid_exact_evm_nonce_already_used";
 
+/** The payment can no longer land, or not yet. */
+export function isOutOfTime(reason: string | undefined): boolean {
+  return outOfTime.has(reason);
+}
+
+const outOfTime: ReadonlySet<string | undefined> = new Set([
+  "invalid_exact_evm_payload_authorization_valid_before",
+  "invalid_exact_hedera_payload_transaction_expired",
+]);
+
 /**
  * The payer signed it, and holds too little. A payment with any other reason may be made up, in the name of a payer who does not
  * know of it.

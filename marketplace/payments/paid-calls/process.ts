@@ -135,7 +135,7 @@ async function settledBefore(
   if (verdict && isSettled(verdict)) return settle(context, work, call);
   await context.paidCalls.releaseLease(call);
   if (!verdict) return outcomeUnknown;
-  return work.presented ? refusalOnRecord(context.facilitator, call.id, refusedBy(verdict)) : refusedBy(verdict);
+  return work.presented ? refusalOnRecord(context.facilitator, call, refusedBy(verdict)) : refusedBy(verdict);
 }
 
 /** The result was made at the price it is paid, and is for nobody to have for money that goes to a wallet its seller has left. */
@@ -306,7 +306,7 @@ async function settle(context: ProcessNeeds, work: Work, call: LeasedCall): Prom
   }
   const said = settlement?.errorReason === nothingSent ? notSent(settlement) : refusalOf(settlement);
   // A purchase that goes on by itself is told to nobody.
-  const refusal = work.presented ? await refusalOnRecord(context.facilitator, call.id, said) : said;
+  const refusal = work.presented ? await refusalOnRecord(context.facilitator, call, said) : said;
   const isUnpaid = refusal === mayHavePaid || (refusal.outcome === "refused" && !isNetworksDoing(refusal));
   if (isUnpaid) await noteUnpaid(context, work, call);
   // A result is withheld, not lost: it waits for this payment to be settled. A call without a result is forgotten.

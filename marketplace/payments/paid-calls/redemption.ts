@@ -159,11 +159,11 @@ export const outcomeUnknown: Unknown = {
   message: "The outcome is not known yet. Post the same payment again to learn it; do not pay anew.",
 };
 
-/** Of a payment that was good when its call was begun: a settlement whose answer was lost uses its nonce, too. */
+/** Of a payment that was good when its call was begun: a settlement whose answer was lost may have used it. */
 export const mayHavePaid: Unknown = {
   outcome: "unknown",
   message:
-    "The payment's nonce was used since this call was begun, and its facilitator does not say by what: it may have paid for this call. " +
+    "The payment cannot be used any more since this call was begun, and its facilitator does not say whether it paid: it may have. " +
     "Do not pay anew before you have looked at the payer's transfers.",
 };
 
