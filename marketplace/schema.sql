@@ -648,6 +648,7 @@ create table paid_calls (
   agent_version integer,
   result_at timestamp with time zone,
   payload_digest bytea,
+  may_have_paid boolean default false not null,
   constraint paid_calls_pkey PRIMARY KEY (network, payment_key),
   constraint paid_calls_check CHECK (((holder IS NULL) = (lease_until IS NULL)))
 ) with (fillfactor=50);

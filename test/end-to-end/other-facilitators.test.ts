@@ -1,6 +1,7 @@
 import { TopicCreateTransaction } from "@hashgraph/sdk";
 import { expect } from "vitest";
 import { publishAgent } from "../../marketplace/agents/publish.ts";
+import { creditAbandonedPurchases } from "../../marketplace/payments/purchase.ts";
 import { paidTest } from "../support/fixtures.ts";
 import { type HttpServer, startHttpServer } from "../support/http-server.ts";
 import { operatorVariables } from "../support/ledger-agents.ts";
@@ -14,10 +15,14 @@ const test = paidTest().extend("options", perFile, ({ open }) => ({ env: { ...op
 const nonceUsed = "invalid_exact_evm_nonce_already_used";
 const body = { text: "paid once" };
 
-/** As x402's own: it has no record of payments, and tells of a nonce that was used only that. Its first answer about a settlement is lost. */
-async function startOther({ facilitator }: PaidMarket): Promise<HttpServer> {
+/**
+ * As x402's own: it has no record of payments, and tells of a nonce that was used only that; of a payment that is late, after `expire`, not
+ * even that. Its first answer about a settlement is lost.
+ */
+async function startOther({ facilitator }: PaidMarket): Promise<HttpServer & { expire(): void }> {
   let settled = 0;
-  return startHttpServer(async (request, response) => {
+  let reason = nonceUsed;
+  const server = await startHttpServer(async (request, response) => {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk);
     const answer = (status: number, said: unknown) =>
@@ -25,9 +30,9 @@ async function startOther({ facilitator }: PaidMarket): Promise<HttpServer> {
     if (request.url?.startsWith("/payments")) return void answer(404, { error: "Not found" });
     if (request.url === "/settle") settled += 1;
     if (request.url === "/settle" && settled > 1) {
-      return void answer(200, { success: false, errorReason: nonceUsed, transaction: "", network: "eip155:84532" });
+      return void answer(200, { success: false, errorReason: reason, transaction: "", network: "eip155:84532" });
     }
-    if (request.url === "/verify" && settled > 0) return void answer(200, { isValid: false, invalidReason: nonceUsed });
+    if (request.url === "/verify" && settled > 0) return void answer(200, { isValid: false, invalidReason: reason });
     const passed = await fetch(facilitator.url + request.url, {
       method: request.method ?? "GET",
       headers: { "content-type": "application/json" },
@@ -37,19 +42,32 @@ async function startOther({ facilitator }: PaidMarket): Promise<HttpServer> {
     if (request.url === "/settle") return void request.socket.destroy();
     answer(passed.status, said);
   });
+  const expire = () => {
+    reason = "invalid_exact_evm_payload_authorization_valid_before";
+  };
+  return { ...server, expire };
 }
 
-/** A payment of a call there, posted twice: answered as one that may have paid, and with no offer; and as one post to ours. */
-async function payThere(paid: PaidMarket, address: string) {
+/** A marketplace that settles there. */
+async function startThere(paid: PaidMarket) {
   const other = await startOther(paid);
   const { databaseUrl, environment, model } = paid.marketplace;
   const market = await startMarketplace({ databaseUrl, env: { ...environment, FACILITATOR_URL: other.url }, model });
+  return { other, market };
+}
+
+const mayHavePaid = { status: 503, body: { error: expect.stringContaining("Do not pay anew") } };
+
+/** A payment of a call there, posted three times, once late: answered as one that may have paid, and with no offer; and as one post to ours. */
+async function payThere(paid: PaidMarket, address: string) {
+  const { other, market } = await startThere(paid);
   const url = `${market.url}/api/agent/${address}`;
   const had = (await paid.setting.chain.balances(paid.evmWallet)).usdc ?? 0n;
   const proof = await payQuote(paid, "evm", await post(url, { body }));
-  for (let posts = 0; posts < 2; posts += 1) {
+  for (let posts = 0; posts < 3; posts += 1) {
+    if (posts === 2) other.expire();
     const answer = await post(url, { body, proof });
-    expect(answer).toMatchObject({ status: 503, body: { error: expect.stringContaining("Do not pay anew") } });
+    expect(answer).toMatchObject(mayHavePaid);
     expect(answer.headers.get("payment-required")).toBeNull();
   }
   expect((await paid.setting.chain.balances(paid.evmWallet)).usdc).toBe(had + 50_000n);
@@ -81,4 +99,29 @@ test("nor is it for an agent that is paid first, and nothing stays reserved for 
   expect(rows).toEqual([]);
   const result = await post(`${url}/api/agent/${address}`, { body, proof });
   expect(result).toMatchObject({ status: 200, body: { success: true } });
+});
+
+test("nor is it for credits, whose purchase goes on by itself and is left to its buyer after a day", async ({
+  paid,
+}) => {
+  const { other, market } = await startThere(paid);
+  const { context, url } = market;
+  const buy = (proof?: object) =>
+    post(`${url}/api/v1/credits/purchase`, { key: paid.market.key, body: { credits: 19 }, ...(proof && { proof }) });
+  const call = "paid_calls where product like 'credits:%:19'";
+  const proof = await payQuote(paid, "evm", await buy());
+  expect(await buy(proof)).toMatchObject(mayHavePaid);
+  for (const age of ["3 s", "25 hours"]) {
+    const past = `now() - interval '${age}'`;
+    await context.db.query(`update ${call.replace(" ", ` set created_at = ${past}, updated_at = ${past} `)}`);
+    await creditAbandonedPurchases(context)(new AbortController().signal);
+    const answer = await buy(proof);
+    expect(answer).toMatchObject(mayHavePaid);
+    expect(answer.headers.get("payment-required")).toBeNull();
+    other.expire();
+  }
+  const { rows } = await context.db.query(`select proof is null as "isBuyers" from ${call}`);
+  expect(rows).toEqual([{ isBuyers: true }]);
+  await market.stop();
+  await other.stop();
 });

@@ -3,6 +3,7 @@ import type { FacilitatorClient } from "../facilitator/client.ts";
 import { type FacilitatorRecord, facilitatorRecordShape } from "../facilitator/facilitator-record.ts";
 import { nonceUsed } from "../facilitator/refusal-reasons.ts";
 import type { PaidCallId, SettleRequirements } from "../payment-payload.ts";
+import type { LeasedCall } from "./paid-call.ts";
 import { mayHavePaid, type Refused, type Unknown } from "./redemption.ts";
 
 /** What the facilitator has on record of a payment; undefined for what it does not know. Throws when it does not answer. */
@@ -16,14 +17,14 @@ export async function recordOf(
 
 /**
  * What is told of a call's payment that was refused when it was to be settled. A facilitator that keeps no record does not know a
- * payment again which it settled itself, be its answer lost: then a nonce that was used is no refusal.
+ * payment again which it settled itself, be its answer lost: then a nonce that was used is no refusal, nor is any that comes later.
  */
 export async function refusalOnRecord(
   facilitator: Pick<FacilitatorClient, "paymentState">,
-  id: PaidCallId,
+  { id, mayHavePaid: isDoubted }: Pick<LeasedCall, "id" | "mayHavePaid">,
   refusal: Refused | Unknown,
 ): Promise<Refused | Unknown> {
-  if (refusal.outcome === "unknown" || refusal.reason !== nonceUsed) return refusal;
+  if (refusal.outcome === "unknown" || !(isDoubted || refusal.reason === nonceUsed)) return refusal;
   const record = await recordOf(facilitator, id).catch(() => undefined);
   return record === undefined ? mayHavePaid : refusal;
 }
