@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { batched } from "../../../shared/batch.ts";
 import { ApiError } from "../../../shared/errors.ts";
 import { type Database, inTransaction, type Queryable } from "../../../shared/postgres.ts";
+import { forgetUnsettled } from "../../agents/count-days.ts";
 import { outputJson } from "../../connectors/output-json.ts";
 import type { Result } from "../../connectors/result.ts";
 import type { AccountId, AgentId, RunId } from "../../ids.ts";
@@ -272,6 +273,8 @@ export class PaidCalls {
           select network, payment_key, run_id, output from paid_calls
            where network = $1 and payment_key = $2 and ${legalFor("dropResult")} and json_typeof(output->'images') = 'array'
              and ${isFree} for update
+        ), forgotten as (
+          ${forgetUnsettled("held")}
         )
         update paid_calls p set output = null, receipt = null, result_at = null from held
          where p.network = held.network and p.payment_key = held.payment_key
