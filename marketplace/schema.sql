@@ -1343,6 +1343,10 @@ AS $function$
             continue;
           end if;
         end if;
+        if today.spent + open + costs[n] > budget then
+          return next case when today.spent + costs[n] > budget then 'budget' else 'busy' end;
+          continue;
+        end if;
         need := costs[n] - (today.taken - today.spent - open);
         if covered[n] then need := need - today.lent; end if;
         if need > 0 then

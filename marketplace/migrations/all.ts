@@ -76,6 +76,7 @@ import { sharedFiles } from "./0104-shared-files.ts";
 import { narrowedListings } from "./0105-narrowed-listings.ts";
 import { filesOfAgents } from "./0106-files-of-agents.ts";
 import { doubtedPayments } from "./0113-doubted-payments.ts";
+import { loweredBudgets } from "./0114-lowered-budgets.ts";
 
 /**
  * Every step of the marketplace's schema, in the order in which it was shipped, which databases have run. Numbers are names: a new
@@ -159,4 +160,5 @@ export const migrations: readonly Migration[] = [
   narrowedListings,
   filesOfAgents,
   doubtedPayments,
+  loweredBudgets,
 ];
