@@ -99,7 +99,7 @@ export class PaidCalls {
     const { rows } = await this.#db.query(
       `select network, payment_key as key, product, call_digest as digest, requirements, proof from paid_calls
         where proof is not null and ${inStates(["begun", "settled", "ran"])}
-          and ${isFree} and updated_at < now() - greatest(interval '2 seconds', (updated_at - created_at) / 20)
+          and ${isFree} and updated_at < now() - least(interval '1 hour', greatest(interval '2 seconds', (updated_at - created_at) / 20))
           and network <> all($2)
         order by updated_at limit $1`,
       [limit, but],
