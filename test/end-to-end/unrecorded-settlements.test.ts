@@ -137,18 +137,18 @@ test("pictures that nobody paid for are removed, and give their creator the room
   expect(await taken()).toEqual(made);
 });
 
-test.for(["a text", { of: "a dog" }, 3, null])(
-  "a result whose images are %j keeps no other sale from being found",
-  async (images, { paid }) => {
-    const { url } = await sellerOf(paid);
-    const { db } = paid.marketplace.context;
-    await leave(paid, url, "evm", "lose-call");
-    await db.query("update paid_calls set output = $1 where transaction_id is null", [JSON.stringify({ images })]);
-    await leave(paid, url, "evm", "lose-answer");
-    await (await recordLater(paid))();
-    expect((await soldBy(paid, url)).filter(({ transaction }) => transaction !== null)).toHaveLength(1);
-  },
-);
+test.for([
+  ...["a text", { of: "a dog" }, 3, null, [3, null]].map((images) => ({ images })),
+  { kind: "text", text: '"images":["\0\ud800' },
+])("a result that is %j keeps no other sale from being found", async (output, { paid }) => {
+  const { url } = await sellerOf(paid);
+  const { db } = paid.marketplace.context;
+  await leave(paid, url, "evm", "lose-call");
+  await db.query("update paid_calls set output = $1 where transaction_id is null", [JSON.stringify(output)]);
+  await leave(paid, url, "evm", "lose-answer");
+  await (await recordLater(paid))();
+  expect((await soldBy(paid, url)).filter(({ transaction }) => transaction !== null)).toHaveLength(1);
+});
 
 test("a lost settlement is found behind as many calls that nobody paid for as an address may begin in minutes", async ({
   paid,

@@ -266,22 +266,27 @@ export class PaidCalls {
    * their addresses; undefined where there is none.
    */
   async dropFiles({ network, key }: PaidCallId): Promise<DroppedFiles | undefined> {
-    const { rows } = await this.#db.query<DroppedFiles>({
-      name: "drop files of paid call",
-      text: `
-        with held as (
-          select network, payment_key, run_id, output from paid_calls
-           where network = $1 and payment_key = $2 and ${legalFor("dropResult")} and json_typeof(output->'images') = 'array'
-             and ${isFree} for update
-        ), forgotten as (
-          ${forgetUnsettled("held")}
-        )
-        update paid_calls p set output = null, receipt = null, result_at = null from held
-         where p.network = held.network and p.payment_key = held.payment_key
-        returning held.run_id as "runId", array(select json_array_elements_text(held.output->'images')) as urls`,
-      values: [network, key],
+    return inTransaction(this.#db, async (tx) => {
+      const { rows } = await tx.query<{ runId: RunId; output: { readonly images?: unknown } }>({
+        name: "lock files of paid call",
+        text: `select run_id as "runId", output from paid_calls
+                where network = $1 and payment_key = $2 and ${legalFor("dropResult")} and output::text like '%"images":[%' and ${isFree}
+                for update`,
+        values: [network, key],
+      });
+      // Read here: what a text of it may hold, PostgreSQL takes apart for no part of it.
+      const { runId, output } = rows[0] ?? {};
+      if (!runId || !Array.isArray(output?.images)) return undefined;
+      await tx.query({
+        name: "drop files of paid call",
+        text: `with dropped as (
+                 update paid_calls set output = null, receipt = null, result_at = null where network = $1 and payment_key = $2
+                 returning network, payment_key
+               ) ${forgetUnsettled("dropped")}`,
+        values: [network, key],
+      });
+      return { runId, urls: output.images.filter((url) => typeof url === "string") };
     });
-    return rows[0];
   }
 
   /** A call that is not known to be settled goes on with its buyer alone, once that has been asked for `goesOnFor`. */
