@@ -1368,8 +1368,8 @@ AS $function$
             debt := debt - back;
           end if;
           if have >= need then
-            -- Not all there is: the creator's other agents live on it too.
-            more := least(more, greatest(need, have / 4));
+            -- Not all there is: the creator's other agents live on it too, and so do runs of their own.
+            more := case when buyers[n] = creator then need else least(more, greatest(need, have / 4)) end;
             insert into postings (kind, from_purse, to_purse, amount)
               values ('model_reserve', 'spendable:' || creator, 'models:' || locked, more);
             update balances set spendable = spendable - more where account_id = creator;

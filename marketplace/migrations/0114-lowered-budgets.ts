@@ -2,7 +2,7 @@ import type { Migration } from "../../shared/migrate.ts";
 
 /**
  * claim_models as 0093 has it, and besides: a budget that was lowered holds at once for what is set aside already, of which calls were
- * claimed until it was used up.
+ * claimed until it was used up. And a creator's own run sets aside no more than it needs: its price is still to be held.
  */
 const claimModels = `
     create or replace function claim_models(
@@ -97,8 +97,8 @@ const claimModels = `
             debt := debt - back;
           end if;
           if have >= need then
-            -- Not all there is: the creator's other agents live on it too.
-            more := least(more, greatest(need, have / 4));
+            -- Not all there is: the creator's other agents live on it too, and so do runs of their own.
+            more := case when buyers[n] = creator then need else least(more, greatest(need, have / 4)) end;
             insert into postings (kind, from_purse, to_purse, amount)
               values ('model_reserve', 'spendable:' || creator, 'models:' || locked, more);
             update balances set spendable = spendable - more where account_id = creator;

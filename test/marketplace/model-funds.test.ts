@@ -226,6 +226,15 @@ describe("a run paid with credits", () => {
     expect(await leftOf(market, seeded)).toBe(11);
   });
 
+  test("by its own creator leaves what the price takes, as far as the balance has both", async ({ market }) => {
+    const seeded = await creator(market, 100, 90);
+    const own = await createKey(market.context.db, { accountId: seeded.creator.id, name: "own" });
+    const answer = await run(market, own.token, seeded.agent.address);
+    expect(answer).toMatchObject({ status: 200, body: { success: true, credits_used: 90 } });
+    expect(await leftOf(market, seeded)).toBe(10);
+    expect(await earnedBy(market, seeded)).toBe(90 - 9 - 1);
+  });
+
   test("that fails after the model answered is refunded, and its creator bears the model", async ({ market }) => {
     const seeded = await creator(market, 5, 10);
     model.injectFault({ truncate: true });
