@@ -1045,6 +1045,8 @@ CREATE INDEX files_of_account ON public.files USING btree (account_id, created_a
 
 CREATE INDEX files_of_agent ON public.files USING btree (agent_id, created_at DESC, name) WHERE (agent_id IS NOT NULL);
 
+CREATE INDEX files_of_run ON public.files USING btree (run_id) WHERE (run_id IS NOT NULL);
+
 CREATE INDEX handles_of_account ON public.handles USING btree (account_id);
 
 CREATE INDEX key_days_by_age ON public.key_days USING btree (day);

@@ -84,7 +84,7 @@ async function keepEach(
     return urls;
   } catch (error) {
     // The run gives none of them: a buyer whose runs fail must not fill their owner's room.
-    if (file.runId) await files.removeOf(file.runId, urls).catch(() => {});
+    if (file.runId) await files.removeOf(file.runId).catch(() => {});
     throw error;
   }
 }

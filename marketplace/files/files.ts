@@ -61,22 +61,19 @@ export class Files {
        on conflict (account_id) do update set bytes = account_files.bytes + excluded.bytes`,
       [name, ownerId, file.agentId ?? null, file.runId ?? null, bytes.length],
     );
-    const url = `${this.#baseUrl}/${name}`;
     await this.#store.put(name, bytes).catch(async (error: unknown) => {
-      if (file.runId) await this.removeOf(file.runId, [url]).catch(() => {});
+      if (file.runId) await this.removeOf(file.runId).catch(() => {});
       throw error;
     });
-    return url;
+    return `${this.#baseUrl}/${name}`;
   }
 
-  /** Removes, of the files at these addresses, those that this run alone made and nobody has hidden, and gives their owners the room back. */
-  async removeOf(runId: RunId, urls: readonly string[]): Promise<void> {
-    const names = urls.map((url) => url.slice(url.lastIndexOf("/") + 1));
+  /** Removes the files that this run alone made and nobody has hidden, and gives their owners the room back. */
+  async removeOf(runId: RunId): Promise<void> {
     const removed = await inTransaction(this.#db, async (tx) => {
       const { rows: gone } = await tx.query<{ name: string; account_id: AccountId; bytes: bigint }>(
-        `delete from files where name = any($1) and run_id = $2 and not shared and hidden_at is null
-         returning name, account_id, bytes`,
-        [names, runId],
+        "delete from files where run_id = $1 and not shared and hidden_at is null returning name, account_id, bytes",
+        [runId],
       );
       const ended = await Promise.allSettled(gone.map(({ name }) => this.#store.remove(name)));
       await tx.query(

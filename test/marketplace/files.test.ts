@@ -112,8 +112,8 @@ test("a file that is made again while it is being removed is there afterwards", 
   const files = new Files({ db, store, publicUrl: "https://market.example", bytesPerAccount: 1 });
   const made = { bytes: Buffer.from("the same"), kind: "png", ownerId: seeded.creator.id } as const;
   const unpaid = newId("run");
-  const url = await files.keep({ ...made, runId: unpaid });
-  const removed = files.removeOf(unpaid, [url]);
+  await files.keep({ ...made, runId: unpaid });
+  const removed = files.removeOf(unpaid);
   await until(() => isRemoving);
   const again = files.keep({ ...made, runId: newId("run") });
   const isWaiting = "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";

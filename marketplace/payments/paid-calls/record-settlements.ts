@@ -49,8 +49,8 @@ async function recordIfSettled(context: RecordingNeeds, call: UnsettledCall): Pr
   const { id, requirements } = call;
   const record = await recordOf(facilitator, id);
   if (record === undefined || record.state === "failed") {
-    const dropped = await paidCalls.dropFiles(id);
-    if (dropped) await tools.files.removeOf(dropped.runId, dropped.urls);
+    const runId = await paidCalls.dropFiles(id);
+    if (runId) await tools.files.removeOf(runId);
     return true;
   }
   if (record.state !== "settled" || record.transaction === null) return false;

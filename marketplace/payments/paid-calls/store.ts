@@ -261,32 +261,23 @@ export class PaidCalls {
     });
   }
 
-  /**
-   * Lets the result go of a call that is not settled and that no post works on, where it is kept in files. The run that made it, and
-   * their addresses; undefined where there is none.
-   */
-  async dropFiles({ network, key }: PaidCallId): Promise<DroppedFiles | undefined> {
-    return inTransaction(this.#db, async (tx) => {
-      const { rows } = await tx.query<{ runId: RunId; output: { readonly images?: unknown } }>({
-        name: "lock files of paid call",
-        text: `select run_id as "runId", output from paid_calls
-                where network = $1 and payment_key = $2 and ${legalFor("dropResult")} and output::text like '%"images":[%' and ${isFree}
-                for update`,
-        values: [network, key],
-      });
-      // Read here: what a text of it may hold, PostgreSQL takes apart for no part of it.
-      const { runId, output } = rows[0] ?? {};
-      if (!runId || !Array.isArray(output?.images)) return undefined;
-      await tx.query({
-        name: "drop files of paid call",
-        text: `with dropped as (
-                 update paid_calls set output = null, receipt = null, result_at = null where network = $1 and payment_key = $2
-                 returning network, payment_key
-               ) ${forgetUnsettled("dropped")}`,
-        values: [network, key],
-      });
-      return { runId, urls: output.images.filter((url) => typeof url === "string") };
+  /** Lets the result go of a call that is not settled and that no post works on, where the run that made it made files; that run. */
+  async dropFiles({ network, key }: PaidCallId): Promise<RunId | undefined> {
+    const { rows } = await this.#db.query<{ runId: RunId }>({
+      name: "drop files of paid call",
+      text: `
+        with dropped as (
+          update paid_calls p set output = null, receipt = null, result_at = null
+           where network = $1 and payment_key = $2 and ${legalFor("dropResult")} and ${isFree}
+             and exists (select from files where files.run_id = p.run_id)
+          returning network, payment_key, run_id
+        ), forgotten as (
+          ${forgetUnsettled("dropped")}
+        )
+        select run_id as "runId" from dropped`,
+      values: [network, key],
     });
+    return rows[0]?.runId;
   }
 
   /** A call that is not known to be settled goes on with its buyer alone, once that has been asked for `goesOnFor`. */
@@ -333,11 +324,6 @@ const concludeAgainMs = [250, 1_000, 4_000];
 async function keepAlone(db: Queryable, kept: KeptResult): Promise<boolean> {
   const [stillHeld = false] = await keepResults(db, [kept]);
   return stillHeld;
-}
-
-interface DroppedFiles {
-  readonly runId: RunId;
-  readonly urls: readonly string[];
 }
 
 interface Charged {
