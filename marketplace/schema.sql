@@ -648,6 +648,7 @@ create table paid_calls (
   agent_version integer,
   result_at timestamp with time zone,
   payload_digest bytea,
+  may_have_paid boolean default false not null,
   constraint paid_calls_pkey PRIMARY KEY (network, payment_key),
   constraint paid_calls_check CHECK (((holder IS NULL) = (lease_until IS NULL)))
 ) with (fillfactor=50);
@@ -1044,6 +1045,8 @@ CREATE INDEX files_of_account ON public.files USING btree (account_id, created_a
 
 CREATE INDEX files_of_agent ON public.files USING btree (agent_id, created_at DESC, name) WHERE (agent_id IS NOT NULL);
 
+CREATE INDEX files_of_run ON public.files USING btree (run_id) WHERE (run_id IS NOT NULL);
+
 CREATE INDEX handles_of_account ON public.handles USING btree (account_id);
 
 CREATE INDEX key_days_by_age ON public.key_days USING btree (day);
@@ -1342,6 +1345,10 @@ AS $function$
             continue;
           end if;
         end if;
+        if today.spent + open + costs[n] > budget then
+          return next case when today.spent + costs[n] > budget then 'budget' else 'busy' end;
+          continue;
+        end if;
         need := costs[n] - (today.taken - today.spent - open);
         if covered[n] then need := need - today.lent; end if;
         if need > 0 then
@@ -1363,8 +1370,8 @@ AS $function$
             debt := debt - back;
           end if;
           if have >= need then
-            -- Not all there is: the creator's other agents live on it too.
-            more := least(more, greatest(need, have / 4));
+            -- Not all there is: the creator's other agents live on it too, and so do runs of their own.
+            more := case when buyers[n] = creator then need else least(more, greatest(need, have / 4)) end;
             insert into postings (kind, from_purse, to_purse, amount)
               values ('model_reserve', 'spendable:' || creator, 'models:' || locked, more);
             update balances set spendable = spendable - more where account_id = creator;

@@ -33,6 +33,10 @@ export async function countSettled(db: Queryable): Promise<void> {
   );
 }
 
+/** SQL, before the results of the calls in `dropped` are let go: their payments are not waited for. What is made again counts anew. */
+export const forgetUnsettled = (dropped: string) => `
+  delete from unsettled_results u using ${dropped} d where u.network = d.network and u.payment_key = d.payment_key`;
+
 export async function forgetDays(db: Queryable): Promise<void> {
   for (const [table, key, days] of [
     ["account_days", "account_id, day, agent_id, key_id", daysKept],

@@ -9,7 +9,7 @@ import { imageBytesMax, imagePixelsMax } from "../tracer/image/limits.ts";
 import { kindOf } from "../tracer/pool/decode.ts";
 import { permitFrom } from "./permit.ts";
 import { misconfigured, notNow } from "./refusal.ts";
-import { ConnectorError } from "./result.ts";
+import { ConnectorError, overtimeText } from "./result.ts";
 
 /**
  * Decodes a PNG, JPEG or WebP and keeps it written anew: whatever else was in the file, metadata or worse, is gone.
@@ -78,8 +78,15 @@ async function keepEach(
   signal: AbortSignal,
 ): Promise<string[]> {
   const urls: string[] = [];
-  for (const picture of pictures) urls.push(await keepImage(files, picture, file, signal));
-  return urls;
+  try {
+    for (const picture of pictures) urls.push(await keepImage(files, picture, file, signal));
+    if (signal.aborted) throw new ConnectorError(overtimeText);
+    return urls;
+  } catch (error) {
+    // The run gives none of them: a buyer whose runs fail must not fill their owner's room.
+    if (file.runId) await files.removeOf(file.runId).catch(() => {});
+    throw error;
+  }
 }
 
 /** Pictures that are being drawn or wait to be kept: each may have `imageBytesMax`, and few take long to keep at two a time. */

@@ -24,14 +24,16 @@ export async function setMarks(db: Queryable, accountId: AccountId): Promise<voi
 }
 
 /**
- * Sets all of the account's marks anew, at most once an hour: where these do not come to its balance, postings were dated before a mark
- * after it was set, while the clock was behind. False where that was done already. Throws as setMarks.
+ * Sets all of the account's marks anew, and has its earnings added up anew, at most once an hour: where these do not come to each other,
+ * postings were dated before a mark, or a folded total's line, after it was set, while the clock was behind. False where that was done
+ * already. Throws as setMarks.
  */
 export async function setMarksAnew(db: Queryable, accountId: AccountId): Promise<boolean> {
   const before = setAnewAt.get(accountId);
   if (before !== undefined && before > Date.now() - setAnewEveryMs) return false;
   if (setAnewAt.size >= setAnewMax) setAnewAt.clear();
   setAnewAt.set(accountId, Date.now());
+  await db.query("delete from purse_totals where purse = 'earned:' || $1", [accountId]);
   await db.query("delete from statement_marks where account_id = $1", [accountId]);
   await setMarks(db, accountId);
   return true;

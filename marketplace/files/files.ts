@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { ApiError } from "../../shared/errors.ts";
-import type { Queryable } from "../../shared/postgres.ts";
+import { type Database, inTransaction } from "../../shared/postgres.ts";
 import { type AccountId, type AgentId, platformAccount, type RunId } from "../ids.ts";
 import { type FileStore, type StoredFile, storeAway } from "./store.ts";
 
@@ -18,13 +18,13 @@ export const fileName = new RegExp(`^[0-9a-f]{64}\\.(${Object.keys(contentTypes)
 
 /** The files that the service made. A name comes from content and owner, so that hiding one hides no other owner's file. */
 export class Files {
-  readonly #db: Queryable;
+  readonly #db: Database;
   readonly #store: FileStore;
   readonly #baseUrl: string;
   readonly #bytesPerAccount: number;
 
   /** The platform's own account may keep any number of bytes, each other one `bytesPerAccount`. */
-  constructor(options: { db: Queryable; store: FileStore; publicUrl: string; bytesPerAccount: number }) {
+  constructor(options: { db: Database; store: FileStore; publicUrl: string; bytesPerAccount: number }) {
     this.#db = options.db;
     this.#store = options.store;
     this.#baseUrl = `${options.publicUrl}/files`;
@@ -49,7 +49,7 @@ export class Files {
   async keep(file: NewFile): Promise<string> {
     const { bytes, kind, ownerId } = file;
     const name = `${createHash("sha256").update(`${ownerId}\n`).update(bytes).digest("hex")}.${kind}`;
-    await this.#store.put(name, bytes);
+    // First, since it waits for a removal of the same: bytes that were put before would be removed with it.
     await this.#db.query(
       `with kept as (
          insert into files (name, account_id, agent_id, run_id, bytes) values ($1, $2, $3, $4, $5)
@@ -61,24 +61,31 @@ export class Files {
        on conflict (account_id) do update set bytes = account_files.bytes + excluded.bytes`,
       [name, ownerId, file.agentId ?? null, file.runId ?? null, bytes.length],
     );
+    await this.#store.put(name, bytes).catch(async (error: unknown) => {
+      if (file.runId) await this.removeOf(file.runId).catch(() => {});
+      throw error;
+    });
     return `${this.#baseUrl}/${name}`;
   }
 
-  /** Removes, of the files at these addresses, those that this run alone made and nobody has hidden, and gives their owners the room back. */
-  async removeOf(runId: RunId, urls: readonly string[]): Promise<void> {
-    const names = urls.map((url) => url.slice(url.lastIndexOf("/") + 1));
-    const { rows } = await this.#db.query<{ name: string }>(
-      `with gone as (
-         delete from files where name = any($1) and run_id = $2 and not shared and hidden_at is null returning name, account_id, bytes
-       ), freed as (
-         update account_files held set bytes = greatest(0, held.bytes - of_owner.bytes)
-         from (select account_id, sum(bytes) as bytes from gone group by account_id) of_owner
-         where held.account_id = of_owner.account_id
-       )
-       select name from gone`,
-      [names, runId],
-    );
-    for (const { name } of rows) await this.#store.remove(name);
+  /** Removes the files that this run alone made and nobody has hidden, and gives their owners the room back. */
+  async removeOf(runId: RunId): Promise<void> {
+    const removed = await inTransaction(this.#db, async (tx) => {
+      const { rows: gone } = await tx.query<{ name: string; account_id: AccountId; bytes: bigint }>(
+        "delete from files where run_id = $1 and not shared and hidden_at is null returning name, account_id, bytes",
+        [runId],
+      );
+      const ended = await Promise.allSettled(gone.map(({ name }) => this.#store.remove(name)));
+      await tx.query(
+        `update account_files held set bytes = greatest(0, held.bytes - of_owner.bytes)
+         from (select account_id, sum(bytes) as bytes from unnest($1::text[], $2::bigint[]) gone (account_id, bytes) group by 1) of_owner
+         where held.account_id = of_owner.account_id`,
+        [gone.map(({ account_id }) => account_id), gone.map(({ bytes }) => bytes)],
+      );
+      return ended;
+    });
+    const failed = removed.find((one) => one.status === "rejected");
+    if (failed) throw failed.reason;
   }
 
   /** The media type of a file that may be seen: throws ApiError 404 for a file that never was, 410 for one that its owner has hidden. */

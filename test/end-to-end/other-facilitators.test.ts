@@ -1,6 +1,7 @@
 import { TopicCreateTransaction } from "@hashgraph/sdk";
 import { expect } from "vitest";
 import { publishAgent } from "../../marketplace/agents/publish.ts";
+import { creditAbandonedPurchases } from "../../marketplace/payments/purchase.ts";
 import { paidTest } from "../support/fixtures.ts";
 import { type HttpServer, startHttpServer } from "../support/http-server.ts";
 import { operatorVariables } from "../support/ledger-agents.ts";
@@ -17,15 +18,22 @@ const body = { text: "paid once" };
 
 interface Other {
   /** What it says against a payment that it had to settle before. */
-  readonly reason: string;
+  readonly reason?: string;
   /** It is ours, and did not even hear of the settlement. */
   readonly isOurs?: boolean;
 }
 
-/** As x402's own: it has no record of payments, and tells of one that was used only that. Its first answer about a settlement is lost. */
-async function startOther({ facilitator }: PaidMarket, { reason, isOurs = false }: Other): Promise<HttpServer> {
+/**
+ * As x402's own: it has no record of payments, and tells of a nonce that was used only that; of a payment that is late, after `expire`, not
+ * even that. Its first answer about a settlement is lost.
+ */
+async function startOther(
+  { facilitator }: PaidMarket,
+  { reason: first = nonceUsed, isOurs = false }: Other,
+): Promise<HttpServer & { expire(): void }> {
   let settled = 0;
-  return startHttpServer(async (request, response) => {
+  let reason = first;
+  const server = await startHttpServer(async (request, response) => {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk);
     const answer = (status: number, said: unknown) =>
@@ -46,31 +54,37 @@ async function startOther({ facilitator }: PaidMarket, { reason, isOurs = false 
     if (request.url === "/settle") return void request.socket.destroy();
     answer(passed.status, said);
   });
+  const expire = () => {
+    reason = tooLate;
+  };
+  return { ...server, expire };
 }
 
-async function startThere(paid: PaidMarket, address: string, said: Other) {
+/** A marketplace that settles there. */
+async function startThere(paid: PaidMarket, said: Other = {}) {
   const other = await startOther(paid, said);
   const { databaseUrl, environment, model } = paid.marketplace;
   const market = await startMarketplace({ databaseUrl, env: { ...environment, FACILITATOR_URL: other.url }, model });
-  const stop = async () => {
-    await market.stop();
-    await other.stop();
-  };
-  return { url: `${market.url}/api/agent/${address}`, stop };
+  return { other, market };
 }
 
-/** A payment of a call there, posted twice: answered as one that may have paid, and with no offer; and as one post to ours. */
+const mayHavePaid = { status: 503, body: { error: expect.stringMatching(/do not pay anew/i) } };
+
+/** A payment of a call there, posted three times, once late: answered as one that may have paid, and with no offer; and as one post to ours. */
 async function payThere(paid: PaidMarket, address: string, reason = nonceUsed) {
-  const { url, stop } = await startThere(paid, address, { reason });
+  const { other, market } = await startThere(paid, { reason });
+  const url = `${market.url}/api/agent/${address}`;
   const had = (await paid.setting.chain.balances(paid.evmWallet)).usdc ?? 0n;
   const proof = await payQuote(paid, "evm", await post(url, { body }));
-  for (let posts = 0; posts < 2; posts += 1) {
+  for (let posts = 0; posts < 3; posts += 1) {
+    if (posts === 2) other.expire();
     const answer = await post(url, { body, proof });
-    expect(answer).toMatchObject({ status: 503, body: { error: expect.stringMatching(/do not pay anew/i) } });
+    expect(answer).toMatchObject(mayHavePaid);
     expect(answer.headers.get("payment-required")).toBeNull();
   }
   expect((await paid.setting.chain.balances(paid.evmWallet)).usdc).toBe(had + 50_000n);
-  await stop();
+  await market.stop();
+  await other.stop();
   return proof;
 }
 
@@ -89,13 +103,15 @@ test("nor is it when that says later that the payment comes too late", async ({ 
 test("a payment that comes too late is offered anew where the facilitator's record shows that it was never to be settled", async ({
   paid,
 }) => {
-  const { url, stop } = await startThere(paid, paid.address, { reason: tooLate, isOurs: true });
+  const { other, market } = await startThere(paid, { reason: tooLate, isOurs: true });
+  const url = `${market.url}/api/agent/${paid.address}`;
   const proof = await payQuote(paid, "evm", await post(url, { body }));
   expect((await post(url, { body, proof })).status).toBe(503);
   const later = await post(url, { body, proof });
   expect(later.status).toBe(402);
   expect(later.headers.get("payment-required")).not.toBeNull();
-  await stop();
+  await market.stop();
+  await other.stop();
 });
 
 test("nor is it for an agent that is paid first, and nothing stays reserved for it", async ({ open, paid }) => {
@@ -114,4 +130,29 @@ test("nor is it for an agent that is paid first, and nothing stays reserved for 
   expect(rows).toEqual([]);
   const result = await post(`${url}/api/agent/${address}`, { body, proof });
   expect(result).toMatchObject({ status: 200, body: { success: true } });
+});
+
+test("nor is it for credits, whose purchase goes on by itself and is left to its buyer after a day", async ({
+  paid,
+}) => {
+  const { other, market } = await startThere(paid);
+  const { context, url } = market;
+  const buy = (proof?: object) =>
+    post(`${url}/api/v1/credits/purchase`, { key: paid.market.key, body: { credits: 19 }, ...(proof && { proof }) });
+  const call = "paid_calls where product like 'credits:%:19'";
+  const proof = await payQuote(paid, "evm", await buy());
+  expect(await buy(proof)).toMatchObject(mayHavePaid);
+  for (const age of ["3 s", "25 hours"]) {
+    const past = `now() - interval '${age}'`;
+    await context.db.query(`update ${call.replace(" ", ` set created_at = ${past}, updated_at = ${past} `)}`);
+    await creditAbandonedPurchases(context)(new AbortController().signal);
+    const answer = await buy(proof);
+    expect(answer).toMatchObject(mayHavePaid);
+    expect(answer.headers.get("payment-required")).toBeNull();
+    other.expire();
+  }
+  const { rows } = await context.db.query(`select proof is null as "isBuyers" from ${call}`);
+  expect(rows).toEqual([{ isBuyers: true }]);
+  await market.stop();
+  await other.stop();
 });

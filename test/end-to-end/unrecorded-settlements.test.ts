@@ -1,9 +1,11 @@
 import { randomBytes } from "node:crypto";
 import { TopicCreateTransaction } from "@hashgraph/sdk";
+import sharp from "sharp";
 import { expect } from "vitest";
 import { createAccount } from "../../marketplace/accounts/create.ts";
 import { addPayoutWallet } from "../../marketplace/accounts/payout-wallets.ts";
 import { publishAgent } from "../../marketplace/agents/publish.ts";
+import { platformAccount } from "../../marketplace/ids.ts";
 import { listDebts } from "../../marketplace/payments/debts.ts";
 import { recordSettlements } from "../../marketplace/payments/paid-calls/record-settlements.ts";
 import { paidTest } from "../support/fixtures.ts";
@@ -137,18 +139,36 @@ test("pictures that nobody paid for are removed, and give their creator the room
   expect(await taken()).toEqual(made);
 });
 
-test.for(["a text", { of: "a dog" }, 3, null])(
-  "a result whose images are %j keeps no other sale from being found",
-  async (images, { paid }) => {
-    const { url } = await sellerOf(paid);
-    const { db } = paid.marketplace.context;
-    await leave(paid, url, "evm", "lose-call");
-    await db.query("update paid_calls set output = $1 where transaction_id is null", [JSON.stringify({ images })]);
-    await leave(paid, url, "evm", "lose-answer");
-    await (await recordLater(paid))();
-    expect((await soldBy(paid, url)).filter(({ transaction }) => transaction !== null)).toHaveLength(1);
-  },
-);
+test("nor do the files of a drawing stay that nobody paid for", async ({ paid }) => {
+  const url = `${paid.marketplace.url}/api/x402/svg-vectorize`;
+  const { context } = paid.marketplace;
+  const square = { create: { width: 16, height: 16, channels: 3, background: "teal" } } as const;
+  const image = `data:image/png;base64,${(await sharp(square).png().toBuffer()).toString("base64")}`;
+  const drawing = { image };
+  const proof = await payQuote(paid, "evm", await post(url, { body: drawing }));
+  paid.toFacilitator.behave((path) => (path === "/settle" ? "lose-call" : "pass"));
+  expect((await post(url, { body: drawing, proof })).status).toBe(503);
+  paid.toFacilitator.behave(() => "pass");
+  const kept = () => context.tools.files.list(platformAccount, { limit: 10, offset: 0 });
+  expect(await kept()).toHaveLength(2);
+  await (await recordLater(paid))();
+  expect(await kept()).toEqual([]);
+  expect(await post(url, { body: drawing, proof })).toMatchObject({ status: 200, body: { cost_usd: 0.01 } });
+  expect(await kept()).toHaveLength(2);
+});
+
+test.for([
+  ...["a text", { of: "a dog" }, 3, null, [3, null]].map((images) => ({ images })),
+  { kind: "text", text: '"images":["\0\ud800' },
+])("a result that is %j keeps no other sale from being found", async (output, { paid }) => {
+  const { url } = await sellerOf(paid);
+  const { db } = paid.marketplace.context;
+  await leave(paid, url, "evm", "lose-call");
+  await db.query("update paid_calls set output = $1 where transaction_id is null", [JSON.stringify(output)]);
+  await leave(paid, url, "evm", "lose-answer");
+  await (await recordLater(paid))();
+  expect((await soldBy(paid, url)).filter(({ transaction }) => transaction !== null)).toHaveLength(1);
+});
 
 test("a lost settlement is found behind as many calls that nobody paid for as an address may begin in minutes", async ({
   paid,

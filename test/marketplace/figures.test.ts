@@ -181,6 +181,29 @@ describe("what a creator sees of an agent", () => {
     expect(await figures("?days=1")).toMatchObject({ ...sums, usdc: "0.100000" });
   });
 
+  test("is counted once where a result was let go unpaid, made again and paid for", async ({ market }) => {
+    const { agent, figures } = await creatorWithAgent(market);
+    const { db, paidCalls } = market.context;
+    await payCall(market, agent.agentId, "made-twice", null);
+    await until(async () => (await figures()).runs === 1);
+    const output = JSON.stringify({ kind: "image", images: [] });
+    const made = (transaction: string | null) =>
+      db.query(
+        "update paid_calls set output = $1, result_at = now(), transaction_id = $2 where payment_key = 'made-twice'",
+        [output, transaction],
+      );
+    await made(null);
+    await paidCalls.dropFiles({ network: "eip155:84532", key: "made-twice" });
+    await made("0x3");
+    await until(async () => {
+      await countRuns(db);
+      return (await figures()).usdc !== "0.000000";
+    });
+    await until(async () => (await figures()).runs > 1);
+    await countRuns(db);
+    expect(await figures()).toMatchObject({ usdc: "0.050000" });
+  });
+
   test("is why it failed, by cause, with the newest as an example and no word of its input", async ({
     market,
     seeded,

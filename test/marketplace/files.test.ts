@@ -4,9 +4,12 @@ import { connect, type Socket } from "node:net";
 import { join } from "node:path";
 import { Readable } from "node:stream";
 import sharp from "sharp";
-import { expect, onTestFinished } from "vitest";
+import { expect, onTestFinished, vi } from "vitest";
+import { keepImages } from "../../marketplace/connectors/keep-image.ts";
+import { Files } from "../../marketplace/files/files.ts";
 import { FileSender } from "../../marketplace/files/send-file.ts";
-import { type AccountId, platformAccount } from "../../marketplace/ids.ts";
+import { type FileStore, storeAway } from "../../marketplace/files/store.ts";
+import { type AccountId, newId, platformAccount } from "../../marketplace/ids.ts";
 import { createApp, errorHandler, listen } from "../../shared/http.ts";
 import { createLog } from "../../shared/log.ts";
 import { marketTest } from "../support/fixtures.ts";
@@ -54,6 +57,86 @@ test("a file is sent whole, with its length, its kind and a policy under which n
     expect(one.headers.get("content-security-policy")).toContain("sandbox");
   }
   expect(Buffer.from(await served.arrayBuffer()).equals(bytes)).toBe(true);
+});
+
+const picture = (width: number) =>
+  sharp({ create: { width, height: 1, channels: 3, background: "red" } })
+    .png()
+    .toBuffer();
+
+test("pictures of a run that fails after some of them were kept, or is over by then, are removed and take no room", async ({
+  market,
+  seeded,
+}) => {
+  const { db, tools } = market.context;
+  const { files } = tools;
+  const file = { ownerId: seeded.creator.id, agentId: seeded.agent.agentId, runId: newId("run") };
+  const left = async () => {
+    const { rows } = await db.query("select bytes from account_files where account_id = $1", [file.ownerId]);
+    const kept = await files.list(file.ownerId, { limit: 10, offset: 0, agent: seeded.agent.address.split("/")[1] });
+    return { room: Number(rows[0]?.bytes ?? 0), kept: kept.length };
+  };
+  const before = await left();
+  const one = await picture(3);
+  await expect(keepImages(files, [one, Buffer.from("none")], file, new AbortController().signal)).rejects.toThrow();
+  expect(await left()).toEqual(before);
+  const over = new AbortController();
+  const keep = files.keep.bind(files);
+  const kept = vi.spyOn(files, "keep").mockImplementation(async (asked) => {
+    const url = await keep(asked);
+    over.abort();
+    return url;
+  });
+  onTestFinished(() => kept.mockRestore());
+  await expect(keepImages(files, [one], file, over.signal)).rejects.toThrow("took too long");
+  expect(await left()).toEqual(before);
+});
+
+test("a file that is made again while it is being removed is there afterwards", async ({ market, seeded }) => {
+  const { db } = market.context;
+  const stored = new Map<string, Uint8Array>();
+  let isRemoving = false;
+  let remove = () => {};
+  const store: FileStore = {
+    put: async (name, bytes) => void stored.set(name, bytes),
+    open: async () => undefined,
+    remove: (name) =>
+      new Promise<void>((resolve) => {
+        isRemoving = true;
+        remove = () => {
+          stored.delete(name);
+          resolve();
+        };
+      }),
+  };
+  const files = new Files({ db, store, publicUrl: "https://market.example", bytesPerAccount: 1 });
+  const made = { bytes: Buffer.from("the same"), kind: "png", ownerId: seeded.creator.id } as const;
+  const unpaid = newId("run");
+  await files.keep({ ...made, runId: unpaid });
+  const removed = files.removeOf(unpaid);
+  await until(() => isRemoving);
+  const again = files.keep({ ...made, runId: newId("run") });
+  const isWaiting = "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
+  await Promise.race([again, until(async () => ((await db.query(isWaiting)).rowCount ?? 0) > 0)]);
+  remove();
+  await removed;
+  const name = (await again).split("/").at(-1)!;
+  expect([...stored.keys()]).toEqual([name]);
+  await expect(files.find(name)).resolves.toEqual({ contentType: "image/png" });
+});
+
+test("a file that cannot be stored is not on record and takes no room", async ({ market, seeded }) => {
+  const { db } = market.context;
+  const store: FileStore = {
+    put: () => Promise.reject(storeAway("full")),
+    open: async () => undefined,
+    remove: async () => {},
+  };
+  const files = new Files({ db, store, publicUrl: "https://market.example", bytesPerAccount: 1 });
+  const made = { bytes: Buffer.from("lost"), kind: "png", ownerId: seeded.buyer.id, runId: newId("run") } as const;
+  await expect(files.keep(made)).rejects.toMatchObject({ code: "unavailable" });
+  expect(await files.list(made.ownerId, { limit: 10, offset: 0 })).toEqual([]);
+  await expect(files.requireRoom(made.ownerId)).resolves.toBeUndefined();
 });
 
 test("who has the file is told so without its being read", async ({ market, seeded, directory }) => {

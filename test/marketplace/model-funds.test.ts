@@ -147,6 +147,23 @@ describe("a free agent", () => {
     expect(await leftOf(market, seeded)).toBe(52);
   });
 
+  test("stops at a day's budget that is lowered, whatever is set aside for it already", async ({ market }) => {
+    const seeded = await creator(market, 500, 0);
+    const { agentId, address } = seeded.agent;
+    expect((await anonymously(market, address)).status).toBe(200);
+    const sold = await creator(market, 500, 10);
+    expect((await run(market, sold.key, sold.agent.address)).status).toBe(200);
+    await setModelBudget(market.context.db, agentId, 3);
+    await setModelBudget(market.context.db, sold.agent.agentId, 0);
+    const answers = await times(20, (n) => anonymously(market, address, n));
+    expect(count(answers, 200)).toBe(2);
+    refusedFor(answers);
+    expect((await run(market, sold.key, sold.agent.address)).status).toBe(503);
+    await setModelBudget(market.context.db, agentId, 4);
+    expect(count(await times(5, (n) => anonymously(market, address, n)), 200)).toBe(1);
+    expect(await leftOf(market, seeded)).toBe(496);
+  });
+
   test("costs nothing for calls that the model refused or that never reached it, and for those it answered", async ({
     market,
   }) => {
@@ -207,6 +224,15 @@ describe("a run paid with credits", () => {
     expect((await once()).body).toMatchObject({ success: true, credits_used: 10 });
     expect(await earnedBy(market, seeded)).toBe(0);
     expect(await leftOf(market, seeded)).toBe(11);
+  });
+
+  test("by its own creator leaves what the price takes, as far as the balance has both", async ({ market }) => {
+    const seeded = await creator(market, 100, 90);
+    const own = await createKey(market.context.db, { accountId: seeded.creator.id, name: "own" });
+    const answer = await run(market, own.token, seeded.agent.address);
+    expect(answer).toMatchObject({ status: 200, body: { success: true, credits_used: 90 } });
+    expect(await leftOf(market, seeded)).toBe(10);
+    expect(await earnedBy(market, seeded)).toBe(90 - 9 - 1);
   });
 
   test("that fails after the model answered is refunded, and its creator bears the model", async ({ market }) => {

@@ -164,6 +164,25 @@ describe("a statement of many postings", () => {
     }
   });
 
+  test("finds what was earned while the clock was behind, which the balance lacked", async ({ market }) => {
+    const { db } = market.context;
+    const { browser, id } = await newHolder(market, 1);
+    const purse = `earned:${id}`;
+    const earn = (run: string, at: string) =>
+      db.query(
+        `insert into postings (kind, from_purse, to_purse, amount, run_id, created_at)
+         select 'capture', 'held:' || $2, $1, 7, $2, ${at}`,
+        [purse, `run_${run}${id}`],
+      );
+    await earn("before", "now() - interval '3 hours'");
+    await db.query("insert into purse_totals values ($1, 7, now() + interval '2 hours')", [purse]);
+    await earn("behind", "now()");
+    expect((await statement(browser)).closing.earned_credits).toBe(14);
+    expect((await browser.get("/api/account/credits")).body.earned_credits).toBe(14);
+    const moved = await browser.post("/api/account/credits/transfer", { credits: 14 });
+    expect(moved).toMatchObject({ status: 200, body: { earned_credits: 0 } });
+  });
+
   test("adds up in every moment while its account runs agents", async ({ market }) => {
     const { browser, handle, id } = await newHolder(market, 1_200);
     await browser.put("/api/account/agents/echo", echoAgent);

@@ -20,6 +20,7 @@ export async function beginCalls(
       holder: randomUUID(),
       by: "buyer",
       isResumed: false,
+      mayHavePaid: false,
       runId,
       payer,
       transaction,

@@ -1,4 +1,5 @@
 import type { Queryable } from "../../../shared/postgres.ts";
+import { forgetUnsettled } from "../../agents/count-days.ts";
 import { historyDays } from "../../history-days.ts";
 import { legalFor } from "./states.ts";
 
@@ -7,7 +8,8 @@ import { legalFor } from "./states.ts";
  * was used is never forgotten, and no state changes. A result that its buyer has still to fetch is kept.
  */
 export async function deleteDeliveredResults(db: Queryable): Promise<void> {
-  await updateOld(db, "output = '{}'", `delivered_at is not null and pg_column_size(output) > ${deletedBytes}`);
+  const isDelivered = `delivered_at is not null and pg_column_size(output) > ${deletedBytes}`;
+  await db.query(`with ${oldCalls(isDelivered)} ${updateOld("output = '{}'")}`);
 }
 
 /**
@@ -16,18 +18,22 @@ export async function deleteDeliveredResults(db: Queryable): Promise<void> {
  */
 export async function deleteUnpaidResults(db: Queryable): Promise<void> {
   const isFree = "(lease_until is null or lease_until < now())";
-  await updateOld(db, "output = null, receipt = null, result_at = null", `${legalFor("dropResult")} and ${isFree}`);
+  await db.query(`
+    with ${oldCalls(`${legalFor("dropResult")} and ${isFree}`)}, forgotten as (${forgetUnsettled("old")})
+    ${updateOld("output = null, receipt = null, result_at = null")}`);
 }
 
-async function updateOld(db: Queryable, assignments: string, condition: string): Promise<void> {
-  await db.query(`
-    update paid_calls p set ${assignments} from (
-      select network, payment_key from paid_calls
-       where result_at >= now() - interval '${historyDays + missedDaysMax} days' and result_at < now() - interval '${historyDays} days'
-         and ${condition}
-       limit ${rowsPerPass} for update skip locked) old
-     where p.network = old.network and p.payment_key = old.payment_key`);
-}
+/** SQL: those of the calls whose results were kept as long ago. */
+const oldCalls = (condition: string) => `
+  old as (
+    select network, payment_key from paid_calls
+     where result_at >= now() - interval '${historyDays + missedDaysMax} days' and result_at < now() - interval '${historyDays} days'
+       and ${condition}
+     limit ${rowsPerPass} for update skip locked
+  )`;
+
+const updateOld = (assignments: string) => `
+  update paid_calls p set ${assignments} from old where p.network = old.network and p.payment_key = old.payment_key`;
 
 /** Days for which no copy may have run: what is older was deleted before, and is not looked at again. */
 const missedDaysMax = 10;

@@ -16,6 +16,8 @@ export interface LeasedCall extends Progress {
   readonly by: Actor;
   /** An earlier post began it, and may have had its payment settled without learning of it. */
   readonly isResumed: boolean;
+  /** Its payment's nonce was found used, and nothing tells by what. */
+  readonly mayHavePaid: boolean;
 }
 
 export interface Progress {

@@ -1,6 +1,6 @@
 import { clientOf } from "../../../shared/client-address.ts";
 import { ApiError } from "../../../shared/errors.ts";
-import type { SettleResponse } from "../../../shared/x402.ts";
+import type { SettleResponse, VerifyResponse } from "../../../shared/x402.ts";
 import { admitOrRefuse } from "../../admit-or-refuse.ts";
 import { RefusalError } from "../../connectors/refusal.ts";
 import type { Output, Result } from "../../connectors/result.ts";
@@ -27,9 +27,11 @@ import {
   outcomeUnknown,
   type PaidWork,
   type Redemption,
+  type Refused,
   refusalOf,
   refusedBy,
   type Spent,
+  type Unknown,
   type Work,
 } from "./redemption.ts";
 import { recordAway } from "./settled-elsewhere.ts";
@@ -61,7 +63,9 @@ export async function resume(context: ProcessNeeds, bought: PaidWork, call: Aban
   // The payment's network is not offered any more: until the lease lapses the call is not looked at again.
   if (typeof payload === "string" || !payload.payment) return;
   const { payment } = payload;
-  await processCall(context, { bought, payload, requirements, payment, id, isHolder: false, holdIds: [] }, leased);
+  const work: Work = { bought, payload, requirements, payment, id, isHolder: false, holdIds: [] };
+  const redemption = await processCall(context, work, leased);
+  if (redemption === mayHavePaid) await context.paidCalls.leaveToBuyer(id);
 }
 
 export interface ProcessNeeds extends CarryOutNeeds {
@@ -133,9 +137,18 @@ async function settledBefore(
   const settlesNext = work.bought.permanent && !isReserved(work.bought);
   if (verdict && settlesNext) return undefined;
   if (verdict && isSettled(verdict)) return settle(context, work, call);
-  await context.paidCalls.releaseLease(call);
-  if (!verdict) return outcomeUnknown;
-  return work.presented ? refusalOnRecord(context.facilitator, call, refusedBy(verdict)) : refusedBy(verdict);
+  return leaveUnsettled(context, call, verdict);
+}
+
+/** Leaves a call whose payment was not judged good for a later post; answers what is told of the payment. */
+async function leaveUnsettled(
+  { facilitator, paidCalls }: ProcessNeeds,
+  call: LeasedCall,
+  verdict: VerifyResponse | undefined,
+): Promise<Refused | Unknown> {
+  const told = verdict ? await refusalOnRecord(facilitator, call, refusedBy(verdict)) : outcomeUnknown;
+  await paidCalls.releaseLease(call, told === mayHavePaid);
+  return told;
 }
 
 /** The result was made at the price it is paid, and is for nobody to have for money that goes to a wallet its seller has left. */
@@ -150,9 +163,9 @@ async function refusalOfLeftWallet(
   if (verdict?.holdId !== undefined) holdIds.push(verdict.holdId);
   // The settlement comes next, and tells its transaction.
   if (verdict && isSettled(verdict)) return undefined;
+  if (!verdict?.isValid) return leaveUnsettled(context, call, verdict);
   await context.paidCalls.releaseLease(call);
-  if (!verdict) return outcomeUnknown;
-  return verdict.isValid ? refusal : refusedBy(verdict);
+  return refusal;
 }
 
 /** The price or the wallet may have changed since the call was begun. What goes on by itself is bought at a price that does not. */
@@ -305,14 +318,13 @@ async function settle(context: ProcessNeeds, work: Work, call: LeasedCall): Prom
     return { transaction, payer };
   }
   const said = settlement?.errorReason === nothingSent ? notSent(settlement) : refusalOf(settlement);
-  // A purchase that goes on by itself is told to nobody.
-  const refusal = work.presented ? await refusalOnRecord(context.facilitator, call, said) : said;
+  const refusal = await refusalOnRecord(context.facilitator, call, said);
   const isUnpaid = refusal === mayHavePaid || (refusal.outcome === "refused" && !isNetworksDoing(refusal));
   if (isUnpaid) await noteUnpaid(context, work, call);
   // A result is withheld, not lost: it waits for this payment to be settled. A call without a result is forgotten.
   if (refusal.outcome === "refused") await paidCalls.forget(call);
   else if (isReserved(bought) && refusal !== mayHavePaid) await endReservation(context, call.id, unknownSettlementMs);
-  await paidCalls.releaseLease(call);
+  await paidCalls.releaseLease(call, refusal === mayHavePaid);
   return refusal;
 }
 

@@ -25,11 +25,14 @@ export function recordSettlements(context: RecordingNeeds): (stopping: AbortSign
     for (let asked = Math.min(waiting.length, callsPerRound); asked > 0 && !stopping.aborted; asked -= 1) {
       const call = waiting.shift() as UnsettledCall;
       // Behind the others: one that cannot be looked up keeps none of them waiting.
+      const askAgain = () => {
+        if (call.begunAt.getTime() > Date.now() - waitsMs) waiting.push(call);
+      };
       const isOver = await recordIfSettled(context, call).catch((error: unknown) => {
-        waiting.push(call);
+        askAgain();
         throw error;
       });
-      if (!isOver && call.begunAt.getTime() > Date.now() - waitsMs) waiting.push(call);
+      if (!isOver) askAgain();
     }
   };
 }
@@ -46,8 +49,8 @@ async function recordIfSettled(context: RecordingNeeds, call: UnsettledCall): Pr
   const { id, requirements } = call;
   const record = await recordOf(facilitator, id);
   if (record === undefined || record.state === "failed") {
-    const dropped = await paidCalls.dropFiles(id);
-    if (dropped) await tools.files.removeOf(dropped.runId, dropped.urls);
+    const runId = await paidCalls.dropFiles(id);
+    if (runId) await tools.files.removeOf(runId);
     return true;
   }
   if (record.state !== "settled" || record.transaction === null) return false;

@@ -17,20 +17,20 @@ export async function recordOf(
 
 /**
  * What is told of a call's payment that was refused when it was to be settled. A facilitator that keeps no record does not know a
- * payment again which it settled itself, be its answer lost: then a nonce that was used is no refusal, nor is it that the payment of a
- * call which an earlier post began comes too late.
+ * payment again which it settled itself, be its answer lost: then a nonce that was used is no refusal, nor is any that comes later, nor
+ * that the payment of a call which an earlier post began comes too late.
  */
 export async function refusalOnRecord(
   facilitator: Pick<FacilitatorClient, "paymentState" | "hasNotClaimed">,
-  { id, isResumed }: Pick<LeasedCall, "id" | "isResumed">,
+  { id, isResumed, mayHavePaid: wasDoubted }: Pick<LeasedCall, "id" | "isResumed" | "mayHavePaid">,
   refusal: Refused | Unknown,
 ): Promise<Refused | Unknown> {
   if (refusal.outcome === "unknown") return refusal;
-  const isTooLate = isResumed && isOutOfTime(refusal.reason);
-  if (!isTooLate && refusal.reason !== nonceUsed) return refusal;
+  const isDoubted = wasDoubted || refusal.reason === nonceUsed;
+  if (!isDoubted && !(isResumed && isOutOfTime(refusal.reason))) return refusal;
   const record = await recordOf(facilitator, id).catch(() => undefined);
   if (record !== undefined) return refusal;
-  return isTooLate && (await facilitator.hasNotClaimed(id).catch(() => false)) ? refusal : mayHavePaid;
+  return isDoubted || !(await facilitator.hasNotClaimed(id).catch(() => false)) ? mayHavePaid : refusal;
 }
 
 /**

@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { batched } from "../../../shared/batch.ts";
 import { ApiError } from "../../../shared/errors.ts";
 import { type Database, inTransaction, type Queryable } from "../../../shared/postgres.ts";
+import { forgetUnsettled } from "../../agents/count-days.ts";
 import { outputJson } from "../../connectors/output-json.ts";
 import type { Result } from "../../connectors/result.ts";
 import type { AccountId, AgentId, RunId } from "../../ids.ts";
@@ -90,12 +91,15 @@ export class PaidCalls {
     return rows[0];
   }
 
-  /** Calls that go on without their buyer and whose lease has lapsed, on all but these networks; first what was tried longest ago. */
+  /**
+   * Calls that go on without their buyer and whose lease has lapsed, on all but these networks; first what was tried longest ago. One that
+   * could not be ended for long is tried more seldom.
+   */
   async findAbandoned(limit: number, but: readonly string[]): Promise<readonly AbandonedCall[]> {
     const { rows } = await this.#db.query(
       `select network, payment_key as key, product, call_digest as digest, requirements, proof from paid_calls
         where proof is not null and ${inStates(["begun", "settled", "ran"])}
-          and (lease_until is null or lease_until < now()) and updated_at < now() - interval '2 seconds'
+          and ${isFree} and updated_at < now() - least(interval '1 hour', greatest(interval '2 seconds', (updated_at - created_at) / 20))
           and network <> all($2)
         order by updated_at limit $1`,
       [limit, but],
@@ -144,8 +148,8 @@ export class PaidCalls {
                run_id = case when output is not null then run_id
                  else coalesce((select e.run_id from effects e where e.key = $6 and e.state <> 'void'), $5) end
          where network = $1 and payment_key = $2 and ${legalFor("acquireLease")}
-           and (lease_until is null or lease_until < now()) and ($7::bytea is null or call_digest = $7)
-        returning run_id as "runId", payer, transaction_id as transaction, output, receipt`,
+           and ${isFree} and ($7::bytea is null or call_digest = $7)
+        returning run_id as "runId", payer, transaction_id as transaction, output, receipt, may_have_paid as "mayHavePaid"`,
       values: [id.network, id.key, holder, this.#leaseMs, runId, effectKeyOf(id), seen ?? null],
     });
     return rows[0] && { id, holder, by, isResumed: true, ...rows[0] };
@@ -216,9 +220,14 @@ export class PaidCalls {
     await this.#conclude({ ...call, handedOutAt });
   }
 
-  /** Leaves the call as it is, for the next post of the same payment to resume. */
-  async releaseLease(held: LeasedCall): Promise<void> {
-    await this.#update(held, "holder = null, lease_until = null", []);
+  /** Leaves the call as it is, for the next post of the same payment to resume; `mayHavePaid` is kept from then on. */
+  async releaseLease({ id, holder }: LeasedCall, mayHavePaid = false): Promise<void> {
+    await this.#db.query({
+      name: "release paid call",
+      text: `update paid_calls set holder = null, lease_until = null, may_have_paid = may_have_paid or $4, updated_at = now()
+              where network = $1 and payment_key = $2 and holder = $3`,
+      values: [id.network, id.key, holder, mayHavePaid],
+    });
   }
 
   /**
@@ -252,25 +261,34 @@ export class PaidCalls {
     });
   }
 
-  /**
-   * Lets the result go of a call that is not settled and that no post works on, where it is kept in files. The run that made it, and
-   * their addresses; undefined where there is none.
-   */
-  async dropFiles({ network, key }: PaidCallId): Promise<DroppedFiles | undefined> {
-    const { rows } = await this.#db.query<DroppedFiles>({
+  /** Lets the result go of a call that is not settled and that no post works on, where the run that made it made files; that run. */
+  async dropFiles({ network, key }: PaidCallId): Promise<RunId | undefined> {
+    const { rows } = await this.#db.query<{ runId: RunId }>({
       name: "drop files of paid call",
       text: `
-        with held as (
-          select network, payment_key, run_id, output from paid_calls
-           where network = $1 and payment_key = $2 and ${legalFor("dropResult")} and json_typeof(output->'images') = 'array'
-             and (lease_until is null or lease_until < now()) for update
+        with dropped as (
+          update paid_calls p set output = null, receipt = null, result_at = null
+           where network = $1 and payment_key = $2 and ${legalFor("dropResult")} and ${isFree}
+             and exists (select from files where files.run_id = p.run_id)
+          returning network, payment_key, run_id
+        ), forgotten as (
+          ${forgetUnsettled("dropped")}
         )
-        update paid_calls p set output = null, receipt = null, result_at = null from held
-         where p.network = held.network and p.payment_key = held.payment_key
-        returning held.run_id as "runId", array(select json_array_elements_text(held.output->'images')) as urls`,
+        select run_id as "runId" from dropped`,
       values: [network, key],
     });
-    return rows[0];
+    return rows[0]?.runId;
+  }
+
+  /** A call that is not known to be settled goes on with its buyer alone, once that has been asked for `goesOnFor`. */
+  async leaveToBuyer({ network, key }: PaidCallId): Promise<void> {
+    await this.#db.query({
+      name: "leave paid call to its buyer",
+      text: `update paid_calls set proof = null
+              where network = $1 and payment_key = $2 and ${inStates(["begun"])} and ${isFree}
+                and created_at < now() - interval '${goesOnFor}'`,
+      values: [network, key],
+    });
   }
 
   /** From now on the call is for another input. */
@@ -291,6 +309,10 @@ export class PaidCalls {
 }
 
 const seenMax = 10_000;
+/** What no facilitator tells in so long, it will not tell. */
+const goesOnFor = "1 day";
+/** SQL: no post works on the call. */
+const isFree = "(lease_until is null or lease_until < now())";
 
 const beginning = { at: "-infinity", network: "", key: "" };
 
@@ -302,11 +324,6 @@ const concludeAgainMs = [250, 1_000, 4_000];
 async function keepAlone(db: Queryable, kept: KeptResult): Promise<boolean> {
   const [stillHeld = false] = await keepResults(db, [kept]);
   return stillHeld;
-}
-
-interface DroppedFiles {
-  readonly runId: RunId;
-  readonly urls: readonly string[];
 }
 
 interface Charged {

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { keepImages } from "../../../marketplace/connectors/keep-image.ts";
 import { Files } from "../../../marketplace/files/files.ts";
 import type { FileStore } from "../../../marketplace/files/store.ts";
-import type { Queryable } from "../../../shared/postgres.ts";
+import type { Database } from "../../../shared/postgres.ts";
 
 test("pictures that wait to be kept hold a share of the memory, an agent's no other account's", async () => {
   let isOpen = false;
@@ -13,7 +13,7 @@ test("pictures that wait to be kept hold a share of the memory, an agent's no ot
     open: async () => undefined,
     remove: async () => {},
   };
-  const db = { query: async () => ({ rows: [] }) } as unknown as Queryable;
+  const db = { query: async () => ({ rows: [] }) } as unknown as Database;
   const files = new Files({ db, store, publicUrl: "http://localhost", bytesPerAccount: 1 });
   const small = await sharp({ create: { width: 1, height: 1, channels: 3, background: "red" } })
     .png()
