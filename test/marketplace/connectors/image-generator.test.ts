@@ -122,6 +122,7 @@ test("no more pictures of one creator are asked of the model than this copy has 
   const runs = Array.from({ length: 8 }, () => run(market, mine.key, mine.agent.address, { text: "ten boats" }));
   await expect.poll(() => market.model.asked() - drawn).toBeGreaterThan(0);
   const another = run(market, other.key, other.agent.address, { text: "ten boats" });
+  await expect.poll(() => market.model.asked() - drawn).toBe(3);
   await elapse(500, "for runs that are not held back to reach the model");
   expect(market.model.asked() - drawn).toBe(3);
   market.model.answerHeld();
