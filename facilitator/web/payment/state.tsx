@@ -25,7 +25,7 @@ export function PaymentState({ story, json, now }: { story: PaymentStory; json: 
   if (isUnfinished(story)) {
     const isSent = story.state !== "claimed";
     return (
-      <div data-payment={json} data-state={`${story.state} ${story.transaction ?? ""}`}>
+      <div data-payment={json} data-state={isSent ? `${story.state} ${story.transaction}` : story.state}>
         <Callout
           tone={story.state === "unknown" ? "maybe" : "info"}
           title={
