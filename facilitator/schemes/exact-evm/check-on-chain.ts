@@ -88,11 +88,9 @@ const walletRefuses = refuse(
 );
 
 async function refuseAsset(chain: EvmChain, config: EvmConfig, asset: string): Promise<Refusal> {
+  const settled = `settled on ${config.network} is ${config.assets.join(", ")}.`;
   if (!(await chain.hasCode(asset))) {
-    return refuse("asset_not_deployed_contract", "There is no contract at the asset's address.");
+    return refuse("asset_not_deployed_contract", `There is no contract at the asset's address; ${settled}`);
   }
-  return refuse(
-    "invalid_asset",
-    `This asset is not settled here; settled on ${config.network} is ${config.assets.join(", ")}.`,
-  );
+  return refuse("invalid_asset", `This asset is not settled here; ${settled}`);
 }
