@@ -1,6 +1,6 @@
 import { type Database, inTransaction, type Queryable, type Transaction } from "../../shared/postgres.ts";
 import { keepRollUpsOut } from "../rollup-lock.ts";
-import { usdcAmount } from "../settlements/usdc-amount.ts";
+import { usdcAmount } from "../usdc-amount.ts";
 import { isListed, listedDays, resourceDays } from "./listing.ts";
 import type { ListingRequest } from "./listing-requests.ts";
 import { type Problem, permanent, transient } from "./ownership.ts";

@@ -1,8 +1,8 @@
 import { toSafeNumber } from "../../shared/amounts.ts";
 import type { Queryable } from "../../shared/postgres.ts";
+import { usdcAmount } from "../usdc-amount.ts";
 import type { RecordScope } from "./scope.ts";
 import { selfScope } from "./self-payments.ts";
-import { usdcAmount } from "./usdc-amount.ts";
 
 /** Which part of the record figures are of: whole UTC days, today the last of them. */
 export interface Window {

@@ -1,7 +1,7 @@
 import type { Queryable, Transaction } from "../../shared/postgres.ts";
+import { usdcAmount } from "../usdc-amount.ts";
 import { recordedNetworks } from "./scope.ts";
 import { judgeSelfPayers, type KnownNetworks } from "./self-payments.ts";
-import { usdcAmount } from "./usdc-amount.ts";
 
 const batchMax = 20_000;
 /** Route templates begin to differ from their paths at this part of the URL at the latest. */

@@ -1,11 +1,11 @@
 import type { Environment } from "../../shared/networks.ts";
 import { type Database, inTransaction, type Queryable } from "../../shared/postgres.ts";
 import { takeRollUp } from "../rollup-lock.ts";
+import { usdcAmount } from "../usdc-amount.ts";
 import { linkOldRecords, linkRecords } from "./link-records.ts";
 import { recordedNetworks } from "./scope.ts";
 import { exceptFromMoves, moveSome } from "./self-payment-moves.ts";
 import type { KnownNetworks } from "./self-payments.ts";
-import { usdcAmount } from "./usdc-amount.ts";
 
 const batchMax = 20_000;
 /** Of what new and former self-payers paid, most is moved with the records that made them so. */

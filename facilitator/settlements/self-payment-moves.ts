@@ -1,7 +1,7 @@
 import type { Environment } from "../../shared/networks.ts";
 import type { Queryable } from "../../shared/postgres.ts";
+import { usdcAmount } from "../usdc-amount.ts";
 import type { KnownNetworks } from "./self-payments.ts";
-import { usdcAmount } from "./usdc-amount.ts";
 
 /** A payer may have millions of payments: so many of so many payers are moved in one statement. */
 const paymentsMax = 2_000;

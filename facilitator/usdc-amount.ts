@@ -1,4 +1,4 @@
-import { knownNetworks, networkOf } from "../../shared/networks.ts";
+import { knownNetworks, networkOf } from "../shared/networks.ts";
 
 /** Networks whose stablecoins are known, and these, each behind its network. */
 const known = knownNetworks.flatMap((network) => {
