@@ -26,7 +26,7 @@ const bothSchemes: readonly Row[] = [
   ["already_settled", "It has been settled before", "Nothing: the answer says in which transaction."],
   ["amount_below_minimum", "The amount is below the network's minimum", "Raise the price."],
   ["invalid_amount", "The amount is no positive whole number of base units", "Correct the price."],
-  ["invalid_asset", "The asset is not settled here", "Take an asset from GET /supported."],
+  ["invalid_asset", "The asset is not settled here", "Take an asset that the message names."],
   ["invalid_network", "The network is not served here", "Take a network from GET /supported."],
   ["invalid_payload", "The payload cannot be read", library],
   ["invalid_payment_requirements", "The requirements contradict themselves or name no valid payee", server],
@@ -46,13 +46,17 @@ const bothSchemes: readonly Row[] = [
 ];
 
 const evm: readonly Row[] = [
-  ["asset_not_deployed_contract", "There is no contract at the asset's address", "Take the asset from GET /supported."],
+  [
+    "asset_not_deployed_contract",
+    "There is no contract at the asset's address",
+    "Take an asset that the message names.",
+  ],
   ["eip6492_factory_not_allowed", "The payer's wallet is not deployed yet", "Deploy the wallet, or pay from another."],
   ["invalid_exact_evm_authorization_value", "The authorization is over another amount", again],
   [
     "invalid_exact_evm_eip3009_not_supported",
     "The token knows no transferWithAuthorization",
-    "Take the asset from GET /supported.",
+    "Take the USDC of the network.",
   ],
   [
     "invalid_exact_evm_insufficient_balance",

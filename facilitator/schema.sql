@@ -409,6 +409,7 @@ create table uncounted_settlements (
   amount_atomic numeric not null,
   total_ms integer not null,
   transaction_id bigint,
+  asset text,
   constraint uncounted_settlements_pkey PRIMARY KEY (id)
 );
 
@@ -763,8 +764,8 @@ CREATE OR REPLACE FUNCTION public.queue_settlements()
  LANGUAGE plpgsql
 AS $function$
     begin
-      insert into uncounted_settlements (network, day, status, payer, amount_atomic, total_ms, transaction_id)
-      select network, (created_at at time zone 'utc')::date, status, payer, coalesce(amount_atomic, 0), greatest(total_ms, 0), id
+      insert into uncounted_settlements (network, day, status, payer, asset, amount_atomic, total_ms, transaction_id)
+      select network, (created_at at time zone 'utc')::date, status, payer, asset, coalesce(amount_atomic, 0), greatest(total_ms, 0), id
         from recorded
        where kind = 'settle';
       return null;

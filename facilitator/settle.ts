@@ -24,7 +24,7 @@ import {
   type Scheme,
   type WantedClaim,
 } from "./schemes/scheme.ts";
-import { answer, findOut, resume, type Settled, unknown } from "./settlements/answer.ts";
+import { answer, findOut, resume, type Settled } from "./settlements/answer.ts";
 import { refusalOfLate } from "./settlements/late-payment.ts";
 import type { PaymentRecord } from "./settlements/payment-record.ts";
 import { type RefusalNeeds, refusalToTell } from "./settlements/refusal-to-tell.ts";
@@ -184,11 +184,13 @@ async function settleClaimed(
   const totalMs = performance.now() - startedAt;
   // Should it be tried again, it is held again: only who verified it goes on holding it.
   if (outcome.outcome === "failed") await context.holds.release(holdId).catch(() => {});
-  const mine = await recorded(context, claiming.claim as Claim, payment, outcome, totalMs);
-  if (mine === "unrecorded") return answer(context, request, payment, unknown(outcome.transaction));
+  const claim = claiming.claim as Claim;
+  const sent = outcome.transaction;
+  const mine = await recorded(context, claim, payment, outcome, totalMs);
+  if (mine === "unrecorded") return findOut(context, request, payment, deadline, { sent, holder: claim.token });
   context.events.settlementEnded(request.network, payment, outcome, totalMs);
   if (mine) return answer(context, request, payment, outcome);
-  return findOut(context, request, payment, deadline, outcome.transaction);
+  return findOut(context, request, payment, deadline, { sent });
 }
 
 export interface SettleNeeds extends RefusalNeeds {
@@ -268,7 +270,7 @@ async function earlierClaim(
   return (await refusalToTell(context, scheme, record, payment)) ? undefined : record;
 }
 
-/** The money may have moved: an outcome the database did not take is pending until recovery has recorded it. */
+/** The money may have moved: an outcome that the database perhaps did not take is what is found on record then. */
 async function recorded(context: SettleNeeds, claim: Claim, payment: Payment, outcome: Outcome, totalMs: number) {
   try {
     return await context.store.finish(claim, outcome, Math.round(totalMs), true);

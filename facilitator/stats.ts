@@ -22,7 +22,10 @@ export const statsQuery = {
 };
 
 const count = z.int().min(0);
-const baseUnits = z.string().regex(/^\d+$/).describe("Whole base units of the asset.");
+const baseUnits = z
+  .string()
+  .regex(/^\d+$/)
+  .describe("Whole base units of USDC; payments in another token are not in it.");
 
 export const statsShape = z
   .object({

@@ -1,7 +1,7 @@
 /**
  * What is known about chains beyond configuration, a row a chain. A chain that has no row is a main network: its
  * money is taken for real unless the table or the operator says otherwise.
- * Sources: v1 names, @x402/evm; explorers, viem/chains; tokens, developers.circle.com/stablecoins/usdc-contract-addresses,
+ * Sources: v1 names, @x402/evm; explorers and what fees are paid in, viem/chains; tokens, developers.circle.com/stablecoins/usdc-contract-addresses,
  * their EIP-712 domains (where they are certain), @x402/evm.
  */
 export const mainNetworks: readonly NetworkRow[] = [
@@ -11,6 +11,7 @@ export const mainNetworks: readonly NetworkRow[] = [
     explorer: "https://hashscan.io/mainnet",
     v1Names: ["hedera-mainnet"],
     confirmations: 1,
+    gasToken: "HBAR",
     stablecoins: [usdcOf("0.0.456858")],
   },
   {
@@ -35,6 +36,7 @@ export const mainNetworks: readonly NetworkRow[] = [
     explorer: "https://polygonscan.com",
     v1Names: ["polygon"],
     confirmations: 1,
+    gasToken: "POL",
     stablecoins: [usdCoin("0x3c499c542cEF5E3811e1192ce70d8cC03d5c3359")],
   },
   {
@@ -43,6 +45,7 @@ export const mainNetworks: readonly NetworkRow[] = [
     explorer: "https://snowtrace.io",
     v1Names: ["avalanche"],
     confirmations: 1,
+    gasToken: "AVAX",
     stablecoins: [usdCoin("0xB97EF9Ef8734C71904D8002F8b6Bc66Dd9c48a6E")],
   },
   {
@@ -68,6 +71,7 @@ export const mainNetworks: readonly NetworkRow[] = [
     explorer: "https://bscscan.com",
     v1Names: [],
     confirmations: 1,
+    gasToken: "BNB",
     stablecoins: [],
   },
   {
@@ -84,6 +88,7 @@ export const mainNetworks: readonly NetworkRow[] = [
     explorer: "https://celoscan.io",
     v1Names: [],
     confirmations: 1,
+    gasToken: "CELO",
     stablecoins: [usdc("0xcebA9300f2b948710d2653dD7B07f33A8B32118C")],
   },
   {
@@ -108,6 +113,7 @@ export const mainNetworks: readonly NetworkRow[] = [
     explorer: "https://sonicscan.org",
     v1Names: [],
     confirmations: 1,
+    gasToken: "S",
     stablecoins: [usdcOf("0x29219dd400f2Bf60E5a23d13Be72B486D4038894")],
   },
   {
@@ -124,6 +130,7 @@ export const mainNetworks: readonly NetworkRow[] = [
     explorer: "https://seiscan.io",
     v1Names: ["sei"],
     confirmations: 1,
+    gasToken: "SEI",
     stablecoins: [usdc("0xe15fC38F6D8c56aF07bbCBe3BAf5708A2Bf42392")],
   },
   {
@@ -132,6 +139,7 @@ export const mainNetworks: readonly NetworkRow[] = [
     explorer: "https://monadscan.com",
     v1Names: ["monad"],
     confirmations: 1,
+    gasToken: "MON",
     stablecoins: [usdc("0x754704Bc059F8C67012fEd69BC8A327a5aafb603")],
   },
   {
@@ -140,6 +148,7 @@ export const mainNetworks: readonly NetworkRow[] = [
     explorer: "https://xdcscan.com",
     v1Names: [],
     confirmations: 1,
+    gasToken: "XDC",
     stablecoins: [usdc("0xfA2958CB79b0491CC627c1557F441eF849Ca8eb1")],
   },
   {
@@ -148,6 +157,7 @@ export const mainNetworks: readonly NetworkRow[] = [
     explorer: "https://iotexscan.io",
     v1Names: ["iotex"],
     confirmations: 1,
+    gasToken: "IOTX",
     stablecoins: [],
   },
   {
@@ -156,6 +166,7 @@ export const mainNetworks: readonly NetworkRow[] = [
     explorer: "https://peaq.subscan.io",
     v1Names: ["peaq"],
     confirmations: 1,
+    gasToken: "PEAQ",
     stablecoins: [],
   },
   {
@@ -164,6 +175,7 @@ export const mainNetworks: readonly NetworkRow[] = [
     explorer: "https://storyscan.io",
     v1Names: ["story"],
     confirmations: 1,
+    gasToken: "DATA",
     stablecoins: [],
   },
   {
@@ -172,6 +184,7 @@ export const mainNetworks: readonly NetworkRow[] = [
     explorer: "https://explorer.educhain.xyz",
     v1Names: ["educhain"],
     confirmations: 1,
+    gasToken: "EDU",
     stablecoins: [],
   },
   {
@@ -196,6 +209,7 @@ export const mainNetworks: readonly NetworkRow[] = [
     explorer: "https://stablescan.xyz",
     v1Names: ["stable"],
     confirmations: 1,
+    gasToken: "USDT0",
     stablecoins: [],
   },
 ];
@@ -207,6 +221,7 @@ export const testNetworks: readonly NetworkRow[] = [
     explorer: "https://hashscan.io/testnet",
     v1Names: ["hedera-testnet"],
     confirmations: 1,
+    gasToken: "HBAR",
     stablecoins: [usdcOf("0.0.429274")],
   },
   {
@@ -215,6 +230,7 @@ export const testNetworks: readonly NetworkRow[] = [
     explorer: "https://hashscan.io/previewnet",
     v1Names: ["hedera-previewnet"],
     confirmations: 1,
+    gasToken: "HBAR",
     stablecoins: [],
   },
   {
@@ -239,6 +255,7 @@ export const testNetworks: readonly NetworkRow[] = [
     explorer: "https://amoy.polygonscan.com",
     v1Names: ["polygon-amoy"],
     confirmations: 1,
+    gasToken: "POL",
     stablecoins: [usdc("0x41E94Eb019C0762f9Bfcf9Fb1E58725BfB0e7582")],
   },
   {
@@ -247,6 +264,7 @@ export const testNetworks: readonly NetworkRow[] = [
     explorer: "https://testnet.snowtrace.io",
     v1Names: ["avalanche-fuji"],
     confirmations: 1,
+    gasToken: "AVAX",
     stablecoins: [usdCoin("0x5425890298aed601595a70AB815c96711a31Bc65")],
   },
   {
@@ -271,6 +289,7 @@ export const testNetworks: readonly NetworkRow[] = [
     explorer: "https://testnet.bscscan.com",
     v1Names: [],
     confirmations: 1,
+    gasToken: "BNB",
     stablecoins: [],
   },
   {
@@ -287,6 +306,7 @@ export const testNetworks: readonly NetworkRow[] = [
     explorer: "https://celo-sepolia.blockscout.com",
     v1Names: [],
     confirmations: 1,
+    gasToken: "CELO",
     stablecoins: [usdc("0x01C5C0122039549AD1493B8220cABEdD739BC44E")],
   },
   {
@@ -319,6 +339,7 @@ export const testNetworks: readonly NetworkRow[] = [
     explorer: "https://testnet.seiscan.io",
     v1Names: ["sei-testnet"],
     confirmations: 1,
+    gasToken: "SEI",
     stablecoins: [usdc("0x4fCF1784B31630811181f670Aea7A7bEF803eaED")],
   },
   {
@@ -327,6 +348,7 @@ export const testNetworks: readonly NetworkRow[] = [
     explorer: "https://testnet.xdcscan.com",
     v1Names: [],
     confirmations: 1,
+    gasToken: "XDC",
     stablecoins: [usdc("0xb5AB69F7bBada22B28e79C8FFAECe55eF1c771D4")],
   },
   {
@@ -335,6 +357,7 @@ export const testNetworks: readonly NetworkRow[] = [
     explorer: "https://testnet.monadexplorer.com",
     v1Names: [],
     confirmations: 1,
+    gasToken: "MON",
     stablecoins: [],
   },
   {
@@ -351,6 +374,7 @@ export const testNetworks: readonly NetworkRow[] = [
     explorer: undefined,
     v1Names: ["skale-base-sepolia"],
     confirmations: 1,
+    gasToken: "CREDIT",
     stablecoins: [],
   },
   {
@@ -359,6 +383,7 @@ export const testNetworks: readonly NetworkRow[] = [
     explorer: "https://testnet.stablescan.xyz",
     v1Names: ["stable-testnet"],
     confirmations: 1,
+    gasToken: "USDT0",
     stablecoins: [],
   },
   {
@@ -382,6 +407,8 @@ export interface NetworkRow {
   readonly v1Names: readonly string[];
   /** After how many blocks a transaction counts as final, its own block included, unless the operator says otherwise. */
   readonly confirmations: number;
+  /** What its fees are paid in, where it is not ETH. */
+  readonly gasToken?: string;
   /** What payments are made in, the usual one first; none where nothing is known that can be. */
   readonly stablecoins: readonly Stablecoin[];
 }

@@ -21,6 +21,12 @@ export function networkOf(id: string): Network | undefined {
   return networks.get(id);
 }
 
+/** What a chain's fees are paid in; undefined of a chain that is not in the table. */
+export function gasTokenOf(id: string): string | undefined {
+  const network = networks.get(id);
+  return network && (network.gasToken ?? "ETH");
+}
+
 /** CAIP-2 of every chain of the table whose ids begin with this namespace, such as `hedera`. */
 export function networksOf(namespace: string): readonly string[] {
   return knownNetworks.filter((id) => id.startsWith(`${namespace}:`));

@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject } from "../../shared/json.ts";
-import { isCaip2, networkOf, toCaip2, v1NameOf } from "../../shared/networks.ts";
-import type { SupportedResponse } from "../../shared/x402.ts";
+import { canonicalAccount, isCaip2, networkOf, toCaip2, v1NameOf } from "../../shared/networks.ts";
+import type { SettledHere, SettledNetwork } from "./settled-here.ts";
 
 /** One rule that a 402 must hold to, and whether it does. */
 export interface Finding {
@@ -35,7 +35,7 @@ const offersMax = 10;
 const shortSeconds = 60;
 
 /** Reads a quote by the rules of its version, for what is settled here. */
-export function readQuote(version: 1 | 2, from: string, quote: JsonObject, supported: SupportedResponse): Reading {
+export function readQuote(version: 1 | 2, from: string, quote: JsonObject, here: SettledHere): Reading {
   const rule = (number: number) => `v${version}.${number}`;
   const accepts = Array.isArray(quote.accepts) ? quote.accepts.filter(isJsonObject).slice(0, offersMax) : [];
   const head: Finding[] = [
@@ -52,7 +52,7 @@ export function readQuote(version: 1 | 2, from: string, quote: JsonObject, suppo
       'List what you take in "accepts": [ … ].',
     ),
   ];
-  const judged = accepts.map((offer) => readOffer(version, offer, supported));
+  const judged = accepts.map((offer) => readOffer(version, offer, here));
   const isHeadGood = head.every(({ verdict }) => verdict === "ok");
   return {
     version,
@@ -67,13 +67,11 @@ function uniqueOf(findings: readonly Finding[]): readonly Finding[] {
   return [...new Map(findings.map((finding) => [`${finding.rule} ${finding.verdict}`, finding])).values()];
 }
 
-function readOffer(version: 1 | 2, offer: JsonObject, supported: SupportedResponse): readonly Finding[] {
+function readOffer(version: 1 | 2, offer: JsonObject, here: SettledHere): readonly Finding[] {
   const rule = (number: number) => `v${version}.${number}`;
   const network = toCaip2(textOf(offer.network));
-  const kinds = supported.kinds.filter((kind) => kind.x402Version === version && toCaip2(kind.network) === network);
-  const amountName = version === 1 ? "maxAmountRequired" : "amount";
-  const coin = coinOf(network, offer);
-  const seconds = Number(offer.maxTimeoutSeconds);
+  const kinds = here.kinds.filter((kind) => kind.x402Version === version && toCaip2(kind.network) === network);
+  const settled = here.networks.find((one) => one.network === network);
   return [
     judge(
       kinds.some(({ scheme }) => scheme === offer.scheme),
@@ -81,32 +79,19 @@ function readOffer(version: 1 | 2, offer: JsonObject, supported: SupportedRespon
       ["The scheme is settled here on its network", "The scheme is not settled here on its network"],
       "Take scheme and network together from GET /supported.",
     ),
-    version === 1 ? nameFinding(textOf(offer.network), supported, rule(5)) : idFinding(textOf(offer.network), rule(5)),
-    judge(
-      /^[1-9]\d{0,77}$/.test(textOf(offer[amountName])),
-      rule(6),
-      [
-        `${amountName} is a whole number of base units, as text`,
-        `${amountName} is no whole number of base units, as text`,
-      ],
-      `Write "${amountName}": "10000" for 0.01 USDC.`,
-    ),
-    coin || networkOf(network)?.stablecoins.length === 0
-      ? ok(rule(7), "The asset is known on its network")
-      : {
-          rule: rule(7),
-          says: "The asset is not the USDC of its network",
-          verdict: "warn",
-          remedy: `USDC there is ${networkOf(network)?.stablecoins[0]?.asset ?? "not known"}.`,
-        },
+    version === 1 ? nameFinding(textOf(offer.network), here, rule(5)) : idFinding(textOf(offer.network), rule(5)),
+    amountFinding(version === 1 ? "maxAmountRequired" : "amount", offer, settled, rule(6)),
+    settled ? assetFinding(offer, settled, rule(7)) : coinFinding(network, offer, rule(7)),
     judge(
       isAccount(network, textOf(offer.payTo)),
       rule(8),
       ["payTo is an account of its network", "payTo is no account of its network"],
       "Name an address (0x…) on EVM chains, an account id (0.0.n) on Hedera.",
     ),
-    timeFinding(seconds, rule(9)),
-    extraFinding(network, offer, supported, rule(10)),
+    timeFinding(Number(offer.maxTimeoutSeconds), rule(9)),
+    network.startsWith("hedera:")
+      ? feePayerFinding(offer, settled?.feePayers ?? [], rule(10))
+      : domainFinding(network, offer, rule(10)),
     ...(version === 1
       ? [
           judge(
@@ -117,11 +102,45 @@ function readOffer(version: 1 | 2, offer: JsonObject, supported: SupportedRespon
           ),
         ]
       : []),
+    methodFinding(network, offer, rule(12)),
   ];
 }
 
+function amountFinding(name: string, offer: JsonObject, settled: SettledNetwork | undefined, rule: string): Finding {
+  const amount = textOf(offer[name]);
+  const isWhole = /^[1-9]\d{0,77}$/.test(amount);
+  if (isWhole && settled && BigInt(amount) < settled.amountMin) {
+    const remedy = `Ask for ${settled.amountMin} base units or more: less is not settled on ${settled.network}.`;
+    return { rule, says: `${name} is less than the smallest payment`, verdict: "bad", remedy };
+  }
+  return judge(
+    isWhole,
+    rule,
+    [`${name} is a whole number of base units, as text`, `${name} is no whole number of base units, as text`],
+    `Write "${name}": "10000" for 0.01 USDC.`,
+  );
+}
+
+function assetFinding(offer: JsonObject, { network, assets }: SettledNetwork, rule: string): Finding {
+  const named = canonicalAccount(network, textOf(offer.asset));
+  return judge(
+    assets.some((asset) => canonicalAccount(network, asset) === named),
+    rule,
+    ["The asset is settled here", "The asset is not settled here"],
+    `Settled on ${network} is ${assets.join(", ")}.`,
+  );
+}
+
+/** On a network that is not served here. */
+function coinFinding(network: string, offer: JsonObject, rule: string): Finding {
+  const coins = networkOf(network)?.stablecoins;
+  if (coinOf(network, offer) || coins?.length === 0) return ok(rule, "The asset is known on its network");
+  const remedy = `USDC there is ${coins?.[0]?.asset ?? "not known"}.`;
+  return { rule, says: "The asset is not the USDC of its network", verdict: "warn", remedy };
+}
+
 /** Clients of version 1 know a network by its name. Where one has none they know what GET /supported says. */
-function nameFinding(given: string, { kinds }: SupportedResponse, rule: string): Finding {
+function nameFinding(given: string, { kinds }: SettledHere, rule: string): Finding {
   const isName = toCaip2(given) !== given;
   const isServed = kinds.some(({ x402Version, network }) => x402Version === 1 && network === given);
   const name = v1NameOf(given);
@@ -155,20 +174,19 @@ function timeFinding(seconds: number, rule: string): Finding {
   );
 }
 
-/** What a payer must know to sign: the token's domain on EVM chains, the fee payer on Hedera. */
-function extraFinding(network: string, offer: JsonObject, { signers }: SupportedResponse, rule: string): Finding {
-  const extra = isJsonObject(offer.extra) ? offer.extra : {};
-  if (network.startsWith("hedera:")) {
-    const ours = Object.entries(signers).flatMap(([pattern, accounts]) =>
-      pattern.startsWith("hedera:") ? accounts : [],
-    );
-    return judge(
-      ours.includes(textOf(extra.feePayer)),
-      rule,
-      ["extra.feePayer is this facilitator's", "extra.feePayer is not this facilitator's"],
-      `Set extra.feePayer to ${ours[0] ?? "what GET /supported says"}.`,
-    );
-  }
+/** What a payer on Hedera must know to sign. */
+function feePayerFinding(offer: JsonObject, ours: readonly string[], rule: string): Finding {
+  return judge(
+    ours.includes(textOf(extraOf(offer).feePayer)),
+    rule,
+    ["extra.feePayer is this facilitator's", "extra.feePayer is not this facilitator's on its network"],
+    `Set extra.feePayer to ${ours[0] ?? "what GET /supported says"}.`,
+  );
+}
+
+/** What a payer on an EVM chain must know to sign. */
+function domainFinding(network: string, offer: JsonObject, rule: string): Finding {
+  const extra = extraOf(offer);
   const known = coinOf(network, offer)?.domain;
   const isGiven = textOf(extra.name) !== "" && textOf(extra.version) !== "";
   const fits = isGiven && (!known || (extra.name === known.name && extra.version === known.version));
@@ -184,6 +202,18 @@ function extraFinding(network: string, offer: JsonObject, { signers }: Supported
   );
 }
 
+function methodFinding(network: string, offer: JsonObject, rule: string): Finding {
+  const only = network.startsWith("hedera:") ? "cryptoTransfer" : "eip3009";
+  return judge(
+    (extraOf(offer).assetTransferMethod ?? only) === only,
+    rule,
+    ["The transfer method is settled here", "The transfer method is not settled here"],
+    `Leave extra.assetTransferMethod out, or set it to ${only}.`,
+  );
+}
+
+const extraOf = ({ extra }: JsonObject): JsonObject => (isJsonObject(extra) ? extra : {});
+
 /** The stablecoin that an offer names, where it is known on its network. */
 function coinOf(network: string, offer: JsonObject) {
   const named = textOf(offer.asset).toLowerCase();
@@ -191,7 +221,7 @@ function coinOf(network: string, offer: JsonObject) {
 }
 
 function isAccount(network: string, payTo: string): boolean {
-  return network.startsWith("hedera:") ? /^0\.0\.\d{1,19}$/.test(payTo) : /^0x[0-9a-fA-F]{40}$/.test(payTo);
+  return network.startsWith("hedera:") ? /^0\.0\.[1-9]\d{0,18}$/.test(payTo) : /^0x[0-9a-fA-F]{40}$/.test(payTo);
 }
 
 function shownOf(version: 1 | 2, offer: JsonObject): Offer {

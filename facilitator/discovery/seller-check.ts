@@ -3,12 +3,12 @@ import { ApiError } from "../../shared/errors.ts";
 import type { JsonObject } from "../../shared/json.ts";
 import type { Database } from "../../shared/postgres.ts";
 import { urlProblem } from "../../shared/public-address.ts";
-import type { SupportedResponse } from "../../shared/x402.ts";
 import type { CallCounts } from "../limits/call-counts.ts";
 import { announcementOfPaymentRequired } from "./announcement.ts";
 import { type Finding, judge, type Reading, readQuote } from "./check-offers.ts";
 import { isListed, listedDays } from "./listing.ts";
 import { paymentRequiredIn } from "./ownership.ts";
+import type { SettledHere } from "./settled-here.ts";
 import { askBounds, parseAnswer, quoteInHeader, type UnpaidAnswer, type UnpaidFetch } from "./unpaid-fetch.ts";
 import { characterProblem, isLocalhost, readAnnouncement } from "./validate.ts";
 
@@ -16,7 +16,7 @@ export interface CheckNeeds {
   readonly db: Database;
   readonly callCounts: CallCounts;
   readonly fetchUnpaid: UnpaidFetch;
-  readonly supported: SupportedResponse;
+  readonly settledHere: SettledHere;
   readonly allowLocalhost: boolean;
 }
 
@@ -55,7 +55,7 @@ export async function checkSeller(needs: CheckNeeds, given: string, from: string
   const failed = answer instanceof Error;
   const quotes = failed ? [] : quotesIn(answer);
   const readings = quotes.flatMap(({ version, from, quote }) =>
-    quote ? [readQuote(version, from, quote, needs.supported)] : [],
+    quote ? [readQuote(version, from, quote, needs.settledHere)] : [],
   );
   return {
     url: url.href,

@@ -1,5 +1,6 @@
 import { type Database, inTransaction, type Queryable, type Transaction } from "../../shared/postgres.ts";
 import { keepRollUpsOut } from "../rollup-lock.ts";
+import { usdcAmount } from "../usdc-amount.ts";
 import { isListed, listedDays, resourceDays } from "./listing.ts";
 import type { ListingRequest } from "./listing-requests.ts";
 import { type Problem, permanent, transient } from "./ownership.ts";
@@ -222,7 +223,7 @@ async function countFromRecord(tx: Transaction, id: bigint): Promise<void> {
   await keepRollUpsOut(tx);
   await tx.query(
     `with paid as materialized (
-       select r.id, t.network, a.pay_to, (t.created_at at time zone 'utc')::date as day, t.status, t.amount_atomic
+       select r.id, t.network, a.pay_to, (t.created_at at time zone 'utc')::date as day, t.status, ${usdcAmount("t")} as amount_atomic
          from discovery_resources r cross join unnest(array['settled', 'failed']) as asked (state) cross join lateral (
                 select t.* from transactions t
                  where t.resource_url = r.probe_url and t.status = asked.state and t.kind = 'settle'

@@ -38,6 +38,7 @@ import { selfPaymentMoves } from "./0046-self-payment-moves.ts";
 import { dailyPayers } from "./0047-daily-payers.ts";
 import { listingsByAddress } from "./0048-listings-by-address.ts";
 import { archivedSelfPayments } from "./0049-archived-self-payments.ts";
+import { assetsCounted } from "./0050-assets-counted.ts";
 
 /** Every step of the facilitator's schema, in order. A step that has shipped never changes. */
 export const migrations: readonly Migration[] = [
@@ -80,4 +81,5 @@ export const migrations: readonly Migration[] = [
   dailyPayers,
   listingsByAddress,
   archivedSelfPayments,
+  assetsCounted,
 ];

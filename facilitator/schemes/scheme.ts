@@ -302,7 +302,7 @@ export interface FeePayerBalance {
   readonly feePayer: string;
   /** Base units of the network's own token (wei, tinybars); undefined while it could not be read. */
   readonly balance: bigint | undefined;
-  readonly unit: "ETH" | "HBAR";
+  readonly unit: string;
   readonly decimals: number;
   /** Below the warning line. */
   readonly low: boolean;

@@ -1,5 +1,7 @@
+import { randomUUID } from "node:crypto";
 import { setTimeout } from "node:timers/promises";
 import type { Log } from "../../shared/log.ts";
+import { isDatabaseAway } from "../../shared/postgres.ts";
 import type { SettleResponse } from "../../shared/x402.ts";
 import { isClaimable } from "../payment-states.ts";
 import type { Outcome, Payment, PaymentRequest } from "../schemes/scheme.ts";
@@ -18,28 +20,44 @@ interface AnswerNeeds {
 }
 
 /**
- * Waits for what the reconciler finds out about a payment that was given up, or counts as failed and is settled. `sent` is
- * its transaction, as far as the caller knows it: the database may have lost it.
+ * Waits for what the reconciler finds out about a payment that was given up, or counts as failed and is settled; while the database is
+ * away, for the database: it may have this caller down as told already.
  */
 export async function findOut(
   context: AnswerNeeds,
   request: PaymentRequest,
   payment: Payment,
   deadline: Date,
-  sent = "",
+  known: Omit<Known, "first"> = {},
 ): Promise<Settled> {
+  const { sent = "", holder = randomUUID() } = known;
   try {
-    return await resume(context, request, payment, deadline, { sent });
+    return await untilThere(deadline, () => resume(context, request, payment, deadline, { sent, holder }));
   } catch (error) {
     context.log.error({ err: error, paymentKey: payment.key }, "the database cannot say what became of a payment");
     return answer(context, request, payment, unknown(sent));
   }
 }
 
-/** The record as it was read just now, and the payment's transaction as far as the caller knows it. */
+/** Asks the database again while it is away, until the deadline. */
+async function untilThere<T>(deadline: Date, ask: () => Promise<T>): Promise<T> {
+  for (let pauseMs = 100; ; pauseMs = Math.min(pauseMs * 1.5, awayPauseMaxMs)) {
+    try {
+      return await ask();
+    } catch (error) {
+      if (!isDatabaseAway(error) || Date.now() + pauseMs >= deadline.getTime()) throw error;
+    }
+    await setTimeout(pauseMs);
+  }
+}
+
 interface Known {
+  /** The record as it was read just now. */
   readonly first?: PaymentRecord | undefined;
+  /** The payment's transaction as far as the caller knows it: the database may have lost it. */
   readonly sent?: string;
+  /** The token of the caller's claim. */
+  readonly holder?: string | undefined;
 }
 
 /**
@@ -51,7 +69,7 @@ export async function resume(
   request: PaymentRequest,
   payment: Payment,
   deadline: Date,
-  { first, sent = "" }: Known,
+  { first, sent = "", holder = randomUUID() }: Known,
 ): Promise<Settled> {
   const record = await untilEnded(context, request, payment, first, deadline);
   if (record && !isSamePayment(record, payment)) {
@@ -61,7 +79,8 @@ export async function resume(
   if (record?.state === "settled") {
     const byAnother = record.landedByAnother && ({ byAnother: true } as const);
     const outcome: Outcome = { outcome: "settled", transaction: record.transaction, ...byAnother };
-    const mine = isForSameTerms(record, request) && (await context.store.deliver(request.network, payment.key));
+    const deliver = () => context.store.deliver(request.network, payment.key, holder);
+    const mine = isForSameTerms(record, request) && (await untilThere(deadline, deliver));
     return mine ? answer(context, request, payment, outcome) : alreadySettled(request, payment, record);
   }
   if (record?.state === "failed") {
@@ -130,6 +149,7 @@ export function unknown(transaction: string): Outcome {
 }
 
 const lastLookMs = 1_000;
+const awayPauseMaxMs = 1_000;
 
 /** Nor is there anything to wait for when the next caller who sends it is to claim it. */
 const hasEnded = (record: PaymentRecord) =>

@@ -1,5 +1,6 @@
 import { toSafeNumber } from "../../shared/amounts.ts";
 import type { Queryable } from "../../shared/postgres.ts";
+import { usdcAmount } from "../usdc-amount.ts";
 import type { RecordScope } from "./scope.ts";
 import { selfScope } from "./self-payments.ts";
 
@@ -39,7 +40,7 @@ export async function readTotals(tx: Queryable, window: Window): Promise<readonl
       select ${plainName} as network, day::text, status, sum(settlements * ${sign}) as settlements, sum(volume_atomic * ${sign}) as volume
         from (select network, day, status, settlements, volume_atomic from daily_settlements
               union all
-              select network, day, status, 1, amount_atomic from uncounted_settlements) as counted
+              select network, day, status, 1, coalesce(${usdcAmount("u")}, 0) from uncounted_settlements u) as counted
        where network = any($1) and day >= ${firstDay}
        group by 1, day, status`,
     values: [countedNetworks(window), window.days],

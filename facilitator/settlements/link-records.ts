@@ -1,4 +1,5 @@
 import type { Queryable, Transaction } from "../../shared/postgres.ts";
+import { usdcAmount } from "../usdc-amount.ts";
 import { recordedNetworks } from "./scope.ts";
 import { judgeSelfPayers, type KnownNetworks } from "./self-payments.ts";
 
@@ -42,7 +43,7 @@ export async function linkOldRecords(tx: Transaction, environmentOf: (network: s
 /** One statement, so its parts see the tables as they were before it: an account without a row there is new. */
 const linkAccounts = `
   with moved as materialized (
-    select known.env, t.payer, t.pay_to, count(*) as settlements, sum(coalesce(t.amount_atomic, 0)) as volume,
+    select known.env, t.payer, t.pay_to, count(*) as settlements, sum(coalesce(${usdcAmount("t")}, 0)) as volume,
            min(t.id) as first_id, min(t.created_at) as first_at, max(t.created_at) as last_at
       from transactions t join unnest($2::text[], $3::text[]) as known (network, env) using (network)
      where t.id = any($1) and t.status = 'settled' and t.payer is not null and t.pay_to is not null
@@ -81,8 +82,9 @@ const linkAccounts = `
  */
 const linkListings = `
   with ended as materialized (
-    select resource_url, network, lower(pay_to) as pay_to, (created_at at time zone 'utc')::date as day, status, amount_atomic
-      from transactions
+    select resource_url, network, lower(pay_to) as pay_to, (created_at at time zone 'utc')::date as day, status,
+           ${usdcAmount("t")} as amount_atomic
+      from transactions t
      where id = any($1) and status in ('settled', 'failed') and resource_url is not null and pay_to is not null
   ), beginnings as materialized (
     select e.resource_url, e.network, e.pay_to, array_to_string(e.parts[:depth], '/') || '/' as beginning

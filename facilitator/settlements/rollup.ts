@@ -1,6 +1,7 @@
 import type { Environment } from "../../shared/networks.ts";
 import { type Database, inTransaction, type Queryable } from "../../shared/postgres.ts";
 import { takeRollUp } from "../rollup-lock.ts";
+import { usdcAmount } from "../usdc-amount.ts";
 import { linkOldRecords, linkRecords } from "./link-records.ts";
 import { recordedNetworks } from "./scope.ts";
 import { exceptFromMoves, moveSome } from "./self-payment-moves.ts";
@@ -84,8 +85,8 @@ const rollUpStatement = `
       from taken join known using (network) join accounts a on a.env = known.env and a.account = taken.payer
      where a.is_self_payer and taken.status in ('settled', 'failed')
   ), counted as materialized (
-    select network, day, status, amount_atomic, total_ms from taken
-     union all select 'self ' || network, day, status, amount_atomic, total_ms from of_self
+    select network, day, status, coalesce(${usdcAmount("taken")}, 0) as amount_atomic, total_ms from taken
+     union all select 'self ' || network, day, status, coalesce(${usdcAmount("of_self")}, 0), total_ms from of_self
   ), totals as (
     insert into daily_settlements as d (network, day, status, settlements, volume_atomic)
     select network, day, status, count(*), sum(amount_atomic) from counted group by network, day, status

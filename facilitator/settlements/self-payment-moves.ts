@@ -1,5 +1,6 @@
 import type { Environment } from "../../shared/networks.ts";
 import type { Queryable } from "../../shared/postgres.ts";
+import { usdcAmount } from "../usdc-amount.ts";
 import type { KnownNetworks } from "./self-payments.ts";
 
 /** A payer may have millions of payments: so many of so many payers are moved in one statement. */
@@ -129,7 +130,7 @@ const beginStatement = `
 const keepArchivedStatement = `
   insert into archived_self_payments as a (payer, network, day, status, span, settlements, volume_atomic)
   select t.payer, t.network, (t.created_at at time zone 'utc')::date, t.status, floor(sqrt(greatest(t.total_ms, 0))),
-         count(*), sum(coalesce(t.amount_atomic, 0))
+         count(*), sum(coalesce(${usdcAmount("t")}, 0))
     from transactions t join accounts p on p.env = $2 and p.account = t.payer
    where t.id = any($1::bigint[]) and t.kind = 'settle' and t.status in ('settled', 'failed') and p.is_self_payer
    group by 1, 2, 3, 4, 5
@@ -145,7 +146,7 @@ const moveStatement = `
   ), looked as materialized (
     select next.id as move_id, next.env, next.sign, next.last_id, t.*
       from next cross join lateral (
-             select t.id, t.network, t.status, t.created_at, t.amount_atomic, t.total_ms from transactions t
+             select t.id, t.network, t.status, t.created_at, t.asset, t.amount_atomic, t.total_ms from transactions t
               where t.payer = next.payer and t.status = next.status and t.kind = 'settle'
                 and (t.created_at, t.id) < (next.before_at, next.before_id)
               order by t.created_at desc, t.id desc limit $4) as t
@@ -154,7 +155,7 @@ const moveStatement = `
       from looked order by move_id, created_at, id
   ), paid as materialized (
     select l.network, l.env, l.sign, (l.created_at at time zone 'utc')::date as day, l.status,
-           coalesce(l.amount_atomic, 0) as amount, greatest(l.total_ms, 0) as total_ms
+           coalesce(${usdcAmount("l")}, 0) as amount, greatest(l.total_ms, 0) as total_ms
       from looked l join known on known.network = l.network and known.env = l.env
      where l.id <= l.last_id
        and not exists (select from uncounted_settlements u where u.transaction_id = l.id)

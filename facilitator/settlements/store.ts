@@ -136,13 +136,16 @@ export class SettlementStore implements BroadcastLog {
     return this.#finish({ claim, outcome, totalMs, delivered });
   }
 
-  /** Hands the success of a settled payment to one caller: true for exactly one. */
-  async deliver(network: string, key: string): Promise<boolean> {
+  /**
+   * Hands the success of a settled payment to one caller: true for exactly one, and for that one again, who may not have been told by
+   * the database that it has it. `holder`: the token of the caller's claim, or one that nobody else has.
+   */
+  async deliver(network: string, key: string, holder: string): Promise<boolean> {
     const { rowCount } = await this.#db.query({
-      name: "deliver-payment",
-      text: `update payments set delivered_at = now()
-              where network = $1 and payment_key = $2 and state = 'settled' and delivered_at is null`,
-      values: [network, key],
+      name: "deliver-payment-to",
+      text: `update payments set delivered_at = coalesce(delivered_at, now()), claim_token = $3
+              where network = $1 and payment_key = $2 and state = 'settled' and (delivered_at is null or claim_token = $3)`,
+      values: [network, key, holder],
     });
     return rowCount === 1;
   }

@@ -1,10 +1,10 @@
 import type { Environment } from "../../shared/networks.ts";
 import type { Context } from "../context.ts";
 import type { CheckNeeds } from "../discovery/seller-check.ts";
+import { settledHere } from "../discovery/settled-here.ts";
 import type { Endpoint } from "../http/endpoint.ts";
 import { NetworkFees } from "../network-fees.ts";
 import { environmentOfAll } from "../settlements/scope.ts";
-import { supported } from "../supported.ts";
 import type { Page } from "./page.ts";
 import { accountPages } from "./pages/account.tsx";
 import { checkPages } from "./pages/check.tsx";
@@ -44,7 +44,7 @@ export function sitePages(
 function checkNeeds(context: SiteNeeds): CheckNeeds {
   const { db, callCounts, fetchUnpaid, config } = context;
   const { allowLocalhost } = config.discovery;
-  return { db, callCounts, fetchUnpaid, allowLocalhost, supported: supported(context) };
+  return { db, callCounts, fetchUnpaid, allowLocalhost, settledHere: settledHere(context) };
 }
 
 /** The environments in which this daemon serves a network, the one of its figures first. */

@@ -62,7 +62,7 @@ function isSecond(network: string): boolean {
 
 const decimals = 6;
 
-/** `1,284.05`: cut to cents from a dollar on, exact below. What payments are made in has six decimals on every network. */
+/** `1,284.05`: cut to cents from a dollar on, exact below. Volumes are in USDC alone, which has six decimals on every network. */
 export function usdc(atomic: bigint): string {
   const [whole = "0", fraction = ""] = formatUnits(atomic, decimals).split(".");
   if (atomic === 0n) return "0";

@@ -181,6 +181,47 @@ test("a nonce that one payer signed leads to the payment before it has a transac
   expect((await get(facilitator, `/tx/${shared}`, html)).status).toBe(409);
 });
 
+test("the page of a payment that failed says until when it can land, for as long as it may be posted again", async ({
+  setting,
+  facilitator,
+}) => {
+  const textOf = async (nonce: string, retryable: boolean) => {
+    await facilitator.context.db.query(
+      `insert into payments (network, payment_key, state, retryable, claim_token, scheme, payer, pay_to, asset, amount_atomic, transaction_id,
+                             error_reason, finished_at, expires_at, lease_until)
+       values ($1, lower($2), 'failed', $3, gen_random_uuid(), 'exact', $4, $4, $5, 120000, $6, 'transaction_failed', now(),
+               now() + interval '2 hours', now())`,
+      [
+        ...[setting.terms.network, `${setting.terms.asset}:0x${"3c".repeat(20)}:${nonce}`, retryable],
+        ...[`0x${"3c".repeat(20)}`, setting.terms.asset, nonce],
+      ],
+    );
+    return (await get(facilitator, `/tx/${nonce}`, html)).text();
+  };
+  const again = await textOf(`0x${"6a".repeat(32)}`, true);
+  expect(again).toContain("post it again");
+  expect(again).not.toContain("no longer matters");
+  expect(await textOf(`0x${"6b".repeat(32)}`, false)).toContain("no longer matters");
+});
+
+test("the page of a payment that nothing was sent for, and that nobody is about to send, says so", async ({
+  setting,
+  facilitator,
+}) => {
+  const nonce = `0x${"7a".repeat(32)}`;
+  await facilitator.context.db.query(
+    `insert into payments (network, payment_key, state, retryable, claim_token, scheme, payer, pay_to, asset, amount_atomic, expires_at, lease_until)
+     values ($1, lower($2), 'claimed', true, gen_random_uuid(), 'exact', $3, $3, $4, 120000, now() + interval '2 hours', 'infinity')`,
+    [
+      ...[setting.terms.network, `${setting.terms.asset}:0x${"4c".repeat(20)}:${nonce}`],
+      ...[`0x${"4c".repeat(20)}`, setting.terms.asset],
+    ],
+  );
+  const text = await (await get(facilitator, `/tx/${nonce}`, html)).text();
+  expect(text).not.toMatch(/about to be sent|Waiting for the chain/);
+  expect(text).toContain("This payment is sent once it is posted again");
+});
+
 test("payees come in each order, page by page, with what they sell", async ({ facilitator }) => {
   const { db, config } = facilitator.context;
   const account = (n: number) => `0x${n.toString(16).padStart(40, "0")}`;

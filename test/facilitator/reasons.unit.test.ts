@@ -32,6 +32,14 @@ test("whoever settles too often is told so, a payee as well as a payer", async (
   expect(rules).toMatch(/^\| `rate_limited` \| is of a payer or a payee who settles too often/m);
 });
 
+test("a remedy names GET /supported only for what it tells, which assets are not", async () => {
+  const remedies = reasonChapters.flatMap(({ reasons }) => reasons.map(({ remedy }) => remedy));
+  const rules = await readFile(new URL("docs/payment-rules.md", project), "utf8");
+  const named = [...remedies, ...rules.split("\n")].filter((text) => text.includes("GET /supported"));
+  expect(named.length).toBeGreaterThan(2);
+  expect(named.filter((text) => /\basset\b[^|]*GET \/supported/.test(text))).toEqual([]);
+});
+
 test("every reason in the code that refuses has a meaning", async () => {
   const names = (await readdir(new URL("facilitator", project), { recursive: true })).filter((name) =>
     name.endsWith(".ts"),

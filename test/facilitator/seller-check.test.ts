@@ -8,19 +8,20 @@ import express from "express";
 import { Hono } from "hono";
 import { expect } from "vitest";
 import type { Context } from "../../facilitator/context.ts";
+import { readQuote } from "../../facilitator/discovery/check-offers.ts";
 import { askResource } from "../../facilitator/discovery/ownership.ts";
 import { checkSeller } from "../../facilitator/discovery/seller-check.ts";
+import { settledHere } from "../../facilitator/discovery/settled-here.ts";
 import { createUnpaidFetch } from "../../facilitator/discovery/unpaid-fetch.ts";
 import type { Declaration } from "../../facilitator/discovery/validate.ts";
 import type { CallCounts } from "../../facilitator/limits/call-counts.ts";
-import { supported } from "../../facilitator/supported.ts";
 import { snippets } from "../../facilitator/web/snippets.ts";
 import { createOutbound } from "../../shared/outbound.ts";
 import type { EvmSetting } from "../support/evm-facilitator.ts";
 import type { RunningFacilitator } from "../support/facilitator.ts";
 import { evmTest } from "../support/fixtures.ts";
 
-const test = evmTest({ FACILITATOR_DISCOVERY_LOCALHOST: "true" });
+const test = evmTest({ FACILITATOR_DISCOVERY_LOCALHOST: "true", EIP155_84532_AMOUNT_MIN: "1000" });
 let seller: Server;
 let answer: { status: number; headers?: Record<string, string>; body?: string };
 test.beforeAll(async () => {
@@ -58,7 +59,7 @@ async function check(facilitator: RunningFacilitator & { context: Context }, giv
   answer = given;
   const { db, callCounts, fetchUnpaid } = facilitator.context;
   await db.query("truncate call_counts");
-  const needs = { db, callCounts, fetchUnpaid, allowLocalhost: true, supported: supported(facilitator.context) };
+  const needs = { db, callCounts, fetchUnpaid, allowLocalhost: true, settledHere: settledHere(facilitator.context) };
   return checkSeller(needs, `http://127.0.0.1:${(seller.address() as AddressInfo).port}/x?secret=1`, visitor);
 }
 const broken = (findings: ReadonlyArray<{ rule: string; verdict: string }> = []) =>
@@ -84,6 +85,9 @@ test.for([
   ["a payee that is none", { payTo: "0.0.5" }, "v2.8"],
   ["no time", { maxTimeoutSeconds: undefined }, "v2.9"],
   ["another domain", { extra: { name: "USD Coin", version: "2" } }, "v2.10"],
+  ["an amount below the smallest", { amount: "999" }, "v2.6"],
+  ["a token that is not settled here", { asset: `0x${"11".repeat(20)}` }, "v2.7"],
+  ["another transfer method", { extra: { name: "USDC", version: "2", assetTransferMethod: "permit2" } }, "v2.12"],
 ] as const)("%s is found, by its rule and with a remedy", async ([_what, change, rule], { setting, facilitator }) => {
   const { readings } = await check(facilitator, {
     status: 402,
@@ -113,6 +117,25 @@ test("version 1 is payable on a network by the name that its clients know, and w
   // A name of version 1, of a network that is not served.
   expect(broken((await read("base")).findings)).toContain("v1.4");
   expect(broken((await read("my-chain")).findings)).toEqual(["v1.4", "v1.5", "v1.7"]);
+});
+
+test("a fee payer on Hedera is this facilitator's only on its own network", () => {
+  const kindOn = (network: string) => ({ x402Version: 2 as const, scheme: "exact", network });
+  const networks = ["hedera:testnet", "hedera:mainnet"].map((network, at) => {
+    return { network, assets: ["0.0.429274"], amountMin: 1n, feePayers: [`0.0.${1001 + at}`] };
+  });
+  const here = { kinds: networks.map(({ network }) => kindOn(network)), networks };
+  const offer = {
+    ...kindOn("hedera:testnet"),
+    amount: "5",
+    asset: "0.0.429274",
+    payTo: "0.0.8",
+    maxTimeoutSeconds: 180,
+  };
+  const read = (feePayer: string) =>
+    readQuote(2, "here", { x402Version: 2, accepts: [{ ...offer, extra: { feePayer } }] }, here);
+  expect([read("0.0.1001").isPayable, broken(read("0.0.1001").findings)]).toEqual([true, []]);
+  expect([read("0.0.1002").isPayable, broken(read("0.0.1002").findings)]).toEqual([false, ["v2.10"]]);
 });
 
 test("what is no quote, a redirect, or nothing is said to be so, and nothing of a body is told", async ({
@@ -151,7 +174,7 @@ test("whether a quote agrees to be listed is told of a quote that was read, in t
   const { db, callCounts } = facilitator.context;
   await db.query("truncate call_counts");
   const fetchUnpaid = async () => Promise.reject(new Error("nobody answers"));
-  const needs = { db, callCounts, fetchUnpaid, allowLocalhost: true, supported: supported(facilitator.context) };
+  const needs = { db, callCounts, fetchUnpaid, allowLocalhost: true, settledHere: settledHere(facilitator.context) };
   const away = await checkSeller(needs, "https://away.example.org/x", visitor);
   expect([away.status, away.listing.map(({ rule }) => rule)]).toEqual([undefined, ["l.1", "l.2"]]);
 });
@@ -265,7 +288,13 @@ test.for(["POST", "PUT", "PATCH", "DELETE"] as const)(
     try {
       const { db, callCounts, fetchUnpaid } = facilitator.context;
       await db.query("truncate call_counts");
-      const needs = { db, callCounts, fetchUnpaid, allowLocalhost: true, supported: supported(facilitator.context) };
+      const needs = {
+        db,
+        callCounts,
+        fetchUnpaid,
+        allowLocalhost: true,
+        settledHere: settledHere(facilitator.context),
+      };
       const seen = await checkSeller(needs, `http://127.0.0.1:${(server.address() as AddressInfo).port}/x`, visitor);
       expect([seen.status, seen.readings[1]?.isPayable]).toEqual([402, true]);
     } finally {
@@ -292,7 +321,7 @@ test("whether an address is listed is looked up, however many others are", async
   };
   answer = { status: 402 };
   await db.query("truncate call_counts");
-  const needs = { callCounts, fetchUnpaid, allowLocalhost: true, supported: supported(facilitator.context) };
+  const needs = { callCounts, fetchUnpaid, allowLocalhost: true, settledHere: settledHere(facilitator.context) };
   const url = `http://127.0.0.1:${(seller.address() as AddressInfo).port}/of-a-route/7`;
   const asking = { ...needs, db: { query } as unknown as typeof db };
   const isListed = async () => {
@@ -322,7 +351,7 @@ test("checks of sellers that hang keep no resource from being asked for the cata
     // As if each had a name of its own.
     const callCounts = { increment: async () => ({ totalHits: 1, resetTime: new Date() }) } as unknown as CallCounts;
     const fetchUnpaid = createUnpaidFetch(outbound, { allowLocalhost: false });
-    const needs = { db, callCounts, fetchUnpaid, allowLocalhost: true, supported: supported(facilitator.context) };
+    const needs = { db, callCounts, fetchUnpaid, allowLocalhost: true, settledHere: settledHere(facilitator.context) };
     const checks = Array.from({ length: 400 }, () => checkSeller(needs, `http://${host}/hangs`, visitor));
     await expect.poll(() => held.length).toBeGreaterThan(90);
     const declaration = {

@@ -49,6 +49,24 @@ async function hederaPayment(ledger: LocalHedera): Promise<object> {
   };
 }
 
+test("a fee payer's money is told in the token that its network's fees are paid in, also while the network is away", async () => {
+  const chains = { 1: "ETH", 137: "POL", 43114: "AVAX", 424242: "native" };
+  const variables = Object.keys(chains).map((id) => ({
+    [`EIP155_${id}_RPC_URL`]: "http://127.0.0.1:1",
+    [`EIP155_${id}_SIGNERS`]: `0x${"59".repeat(32)}`,
+    [`EIP155_${id}_ASSETS`]: `0x${"11".repeat(20)}`,
+  }));
+  const database = { FACILITATOR_DATABASE_URL: await freshDatabase("facilitator") };
+  const daemon = await startFacilitator(Object.assign(database, ...variables));
+  try {
+    const { body } = await daemon.get("/health");
+    const units = body.chains.map(({ network, unit }: Record<string, string>) => [network, unit]);
+    expect(units).toEqual(Object.entries(chains).map(([id, unit]) => [`eip155:${id}`, unit]));
+  } finally {
+    await daemon.stop();
+  }
+});
+
 test("a network that is away when the daemon starts is closed until it is there; the others are served", async ({
   setting,
   ledger,

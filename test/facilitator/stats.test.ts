@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect } from "vitest";
 import type { Context } from "../../facilitator/context.ts";
 import { rollUp } from "../../facilitator/settlements/rollup.ts";
-import { environmentOf } from "../../shared/networks.ts";
+import { environmentOf, networkOf } from "../../shared/networks.ts";
 import { paymentBody } from "../support/evm-payments.ts";
 import type { RunningFacilitator } from "../support/facilitator.ts";
 import { evmTest } from "../support/fixtures.ts";
@@ -90,6 +90,8 @@ const record = fc.record<TestRecord>({
   network: fc.constantFrom(...networks),
   status: fc.constantFrom("settled", "settled", "failed", "rejected"),
   kind: fc.constantFrom("settle", "settle", "settle", "verify"),
+  // No USDC of any network.
+  asset: fc.constantFrom(undefined, undefined, "0.0.0"),
   payer: fc.constantFrom("0xa", "0xb", "0xc", "0.0.1", "0.0.2", "0.0.3"),
   amount: fc.bigInt({ min: 1n, max: 2n ** 200n }),
   totalMs: fc.oneof(fc.integer({ min: 0, max: 30 }), fc.integer({ min: 0, max: 60_000 })),
@@ -112,7 +114,8 @@ function naive(records: readonly TestRecord[], env: string, network: string | un
       window.includes(dayOf(one)),
   );
   const settled = asked.filter(({ status }) => status === "settled");
-  const volume = (some: readonly TestRecord[]) => some.reduce((total, { amount }) => total + amount, 0n);
+  const volume = (some: readonly TestRecord[]) =>
+    some.reduce((total, { amount, asset }) => total + (asset ? 0n : amount), 0n);
   const times = settled.map(({ totalMs }) => totalMs).toSorted((a, b) => a - b);
   const middle = (times.length - 1) / 2;
   return {
@@ -164,6 +167,36 @@ test("for any records, counted or still queued, the figures are those of the slo
   );
   await eventually(() => db.query("select from uncounted_settlements").then(({ rowCount }) => rowCount)).toBe(0);
   expect(await statsOf(facilitator, "?env=testnet&days=365")).toMatchObject(naive(all, "testnet", undefined, 365));
+});
+
+test("what is paid in another token than USDC is a payment like any other, and in no volume", async ({
+  facilitator,
+}) => {
+  const { db } = facilitator.context;
+  const [payer, payTo] = ["0.0.71", "0.0.72"];
+  const usdc = networkOf("hedera:testnet")?.stablecoins[0]?.asset as string;
+  const read = () => statsOf(facilitator, "?network=hedera:testnet&days=1");
+  const before = await read();
+  await insertRecords(
+    db,
+    [
+      { asset: usdc, amount: 5n },
+      { asset: "0.0.0", amount: 100_000_000n },
+    ].map((one) => ({ ...base, network: "hedera:testnet", payer, payTo, createdAt: new Date(), ...one })),
+  );
+  const figures = async () => {
+    const { settlements, volumeAtomic } = await read();
+    return { settlements, volumeAtomic };
+  };
+  const volumeAtomic = String(BigInt(before.volumeAtomic) + 5n);
+  const expected = { settlements: before.settlements + 2, volumeAtomic };
+  expect(await figures()).toEqual(expected);
+  await eventually(async () => {
+    await rollUp(db, environmentOf);
+    const { rows } = await db.query("select paid, paid_volume from accounts where account = $1", [payer]);
+    return rows;
+  }).toEqual([{ paid: 2n, paid_volume: 5n }]);
+  expect(await figures()).toEqual(expected);
 });
 
 test("figures stay exact while settlements are recorded and added up by several at once", async ({ facilitator }) => {

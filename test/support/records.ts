@@ -17,6 +17,7 @@ export interface TestRecord {
   readonly status: "settled" | "failed" | "rejected";
   readonly kind: "verify" | "settle";
   readonly payer: string | null;
+  readonly asset?: string;
   readonly amount: bigint;
   readonly totalMs: number;
   readonly createdAt: Date;
@@ -29,9 +30,9 @@ export interface TestRecord {
 export async function insertRecords(db: Database, records: readonly TestRecord[]): Promise<void> {
   const column = (value: (record: TestRecord) => unknown) => records.map(value);
   await db.query(
-    `insert into transactions (network, status, kind, payer, amount_atomic, total_ms, created_at, pay_to, resource_url, error_reason, tx_id)
+    `insert into transactions (network, status, kind, payer, amount_atomic, total_ms, created_at, pay_to, resource_url, error_reason, tx_id, asset)
      select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::numeric[], $6::int[], $7::timestamptz[],
-                          $8::text[], $9::text[], $10::text[], $11::text[])`,
+                          $8::text[], $9::text[], $10::text[], $11::text[], $12::text[])`,
     [
       column(({ network }) => network),
       column(({ status }) => status),
@@ -44,6 +45,7 @@ export async function insertRecords(db: Database, records: readonly TestRecord[]
       column(({ resourceUrl = null }) => resourceUrl),
       column(({ errorReason = null }) => errorReason),
       column(({ txId = null }) => txId),
+      column(({ asset = null }) => asset),
     ],
   );
 }

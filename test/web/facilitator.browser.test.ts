@@ -77,6 +77,25 @@ test("a payment's page changes by itself when the payment ends", async ({ site }
   await close();
 });
 
+test("the page of a payment that has not changed is not loaded anew, also where its id is known before its transaction", async ({
+  site,
+}) => {
+  const id = "0.0.9@1772443800.000000002";
+  await site.context.db.query(
+    `insert into payments (network, payment_key, state, claim_token, scheme, payer, pay_to, asset, amount_atomic, expires_at, lease_until)
+     values ('hedera:testnet', $1, 'claimed', gen_random_uuid(), 'exact', '0.0.7', '0.0.8', '0.0.429274', 5, now() + interval '2 hours', 'infinity')`,
+    [id],
+  );
+  const { page, complaints, close } = await open(site, `/tx/${encodeURIComponent(id)}`);
+  const asked = () => page.waitForResponse((response) => response.url().includes("/payments/"));
+  await page.evaluate(() => document.body.setAttribute("data-first", ""));
+  await asked();
+  await asked();
+  expect(await page.locator("[data-first]").count()).toBe(1);
+  expect(complaints).toEqual([]);
+  await close();
+});
+
 test("no page sets a cookie, with whatever it is looked at", async ({ site }) => {
   const { page, context, close } = await open(site, "/");
   await page.getByRole("button", { name: /light and dark/ }).press("Enter");

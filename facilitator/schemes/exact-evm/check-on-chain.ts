@@ -2,7 +2,7 @@ import { type Refusal, refuse } from "../scheme.ts";
 import type { EvmChain } from "./chain.ts";
 import { checkWindow } from "./checks.ts";
 import type { EvmConfig } from "./config.ts";
-import { diagnose } from "./diagnose.ts";
+import { diagnose, type FindNeeds } from "./diagnose.ts";
 import type { EvmFeePayer } from "./fee-payer.ts";
 import { leastBusy, openToStrangers } from "./least-busy.ts";
 import type { EvmPayment } from "./payload.ts";
@@ -33,10 +33,10 @@ export async function checkOnChain(
     ]);
     if (isContract) {
       fromContracts.set(payment, feePayer);
-      return await checkWallet(chain, sender, payment);
+      return await checkWallet(needs, sender, payment);
     }
     if (!payment.signedByKey) return refuseSignature(payment);
-    return simulation && (await diagnose(chain, payment, simulation));
+    return simulation && (await diagnose(needs, payment, simulation));
   } catch (error) {
     if (error instanceof RpcError)
       return refuse("unexpected_verify_error", `The node refused to answer: ${error.message}`);
@@ -44,8 +44,7 @@ export async function checkOnChain(
   }
 }
 
-export interface CheckNeeds {
-  readonly chain: EvmChain;
+export interface CheckNeeds extends FindNeeds {
   readonly config: EvmConfig;
   /** With checksums. */
   readonly assets: ReadonlySet<string>;
@@ -64,13 +63,14 @@ export async function checkSignature(chain: EvmChain, payment: EvmPayment): Prom
 }
 
 /** A payer with code (contract wallet, EIP-7702) is asked by ERC-1271 alone; its key's signature means nothing. */
-async function checkWallet(chain: EvmChain, sender: Sender, payment: EvmPayment): Promise<Refusal | undefined> {
+async function checkWallet(needs: CheckNeeds, sender: Sender, payment: EvmPayment): Promise<Refusal | undefined> {
+  const { chain } = needs;
   const [accepts, simulation] = await Promise.all([
     chain.walletAccepts(payment),
     chain.simulate(sender, payment, "contract"),
   ]);
   if (!accepts) return walletRefuses;
-  return simulation && (await diagnose(chain, payment, simulation));
+  return simulation && (await diagnose(needs, payment, simulation));
 }
 
 /** ERC-6492 wraps a call to a factory of the payer's choice, which would be made with our account. */
@@ -88,11 +88,9 @@ const walletRefuses = refuse(
 );
 
 async function refuseAsset(chain: EvmChain, config: EvmConfig, asset: string): Promise<Refusal> {
+  const settled = `settled on ${config.network} is ${config.assets.join(", ")}.`;
   if (!(await chain.hasCode(asset))) {
-    return refuse("asset_not_deployed_contract", "There is no contract at the asset's address.");
+    return refuse("asset_not_deployed_contract", `There is no contract at the asset's address; ${settled}`);
   }
-  return refuse(
-    "invalid_asset",
-    `This asset is not settled here; settled on ${config.network} is ${config.assets.join(", ")}.`,
-  );
+  return refuse("invalid_asset", `This asset is not settled here; ${settled}`);
 }

@@ -1,5 +1,6 @@
 import { parseTransaction } from "viem/utils";
 import type { Log } from "../../../shared/log.ts";
+import { gasTokenOf } from "../../../shared/networks.ts";
 import { type Database, inTransaction } from "../../../shared/postgres.ts";
 import { KeyAwayError, type SigningKey } from "../../signing/signing-key.ts";
 import { FeePayerFunds, type FundsReading } from "../fee-payers.ts";
@@ -35,7 +36,8 @@ export class EvmFeePayer {
     this.#needs = needs;
     this.#nonces = new Nonces(needs.db, config.network, this.address);
     this.#gaps = new NonceGaps(this.#signer, config, needs);
-    this.funds = new FeePayerFunds(this.address, { ...config, unit: "ETH", decimals: 18 }, needs);
+    const unit = gasTokenOf(config.network) ?? "native";
+    this.funds = new FeePayerFunds(this.address, { ...config, unit, decimals: 18 }, needs);
   }
 
   get address(): Hex {

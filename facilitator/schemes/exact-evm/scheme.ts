@@ -1,5 +1,6 @@
 import { getAddress } from "viem/utils";
 import { ConfigError } from "../../../shared/env.ts";
+import { FairSemaphore } from "../../../shared/fair-semaphore.ts";
 import { v1NameOf } from "../../../shared/networks.ts";
 import type { SupportedKind } from "../../../shared/x402.ts";
 import { sentStates } from "../../payment-states.ts";
@@ -38,6 +39,7 @@ export function createExactEvm(config: EvmConfig, needs: SchemeNeeds): Scheme<Ev
   const fromContracts = new WeakMap<EvmPayment, EvmFeePayer>();
   const assets: ReadonlySet<string> = new Set(config.assets.map((asset) => getAddress(asset)));
   const reads = new ReadCache(payersRemembered);
+  const finding = { chain, reads, searches: new FairSemaphore({ total: searchesMax, waitMs: searchWaitMs }) };
   const balances = new PayerBalances(chain, reads);
   const noteBalance = (payment: EvmPayment) => balances.note(payment);
   const sent = new SentSearch({ chain, config });
@@ -50,10 +52,10 @@ export function createExactEvm(config: EvmConfig, needs: SchemeNeeds): Scheme<Ev
     feePayers: payers.addresses,
     decode: (request) => decodePayment(request, config),
     findSettled: async (payment) =>
-      assets.has(payment.asset) ? orNetworkAway(findSettled(chain, reads, payment)) : undefined,
+      assets.has(payment.asset) ? orNetworkAway(findSettled(finding, payment)) : undefined,
     checkSignature: (payment) => orNetworkAway(checkSignature(chain, payment)),
     check: (payment, signed) =>
-      checkOnChain({ chain, config, assets, feePayers, fromContracts, noteBalance }, payment, signed),
+      checkOnChain({ ...finding, config, assets, feePayers, fromContracts, noteBalance }, payment, signed),
     balanceOf: (payment) => balances.of(payment),
     readBalance: ({ asset, payer }, transactions) => orNetworkAway(readBalance(chain, asset, payer, transactions)),
     insufficient: (message) => refuse("invalid_exact_evm_insufficient_balance", message),
@@ -183,5 +185,8 @@ function kindsOf(network: string): readonly SupportedKind[] {
 }
 
 const payersRemembered = 20_000;
+/** Anybody can post what others used on the chain; each search is slow, and of the few requests to the node at once (rpc.ts) payments need the rest. */
+const searchesMax = 2;
+const searchWaitMs = 2_000;
 const maintainEveryMs = 2_000;
 const forgetEveryMs = 60_000;

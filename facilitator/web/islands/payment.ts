@@ -20,7 +20,8 @@ async function stateAt(url: string): Promise<string | undefined> {
     const answer = await fetch(url, { headers: { accept: "application/json" } });
     if (!answer.ok) return undefined;
     const { state, transaction } = (await answer.json()) as { state: string; transaction: string | null };
-    return `${state} ${transaction ?? ""}`;
+    // A Hedera payment is asked for by its id, which is told before anything was sent.
+    return state === "claimed" ? state : `${state} ${transaction}`;
   } catch {
     return undefined;
   }

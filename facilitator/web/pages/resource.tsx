@@ -15,7 +15,7 @@ import { inEnv } from "../layout.tsx";
 import type { Page } from "../page.ts";
 import { PaidDays, PriceHistory } from "../resource-history.tsx";
 import type { SiteNeeds } from "../site.ts";
-import { amountIn, NetworkMark } from "../words.tsx";
+import { exactAmount, NetworkMark } from "../words.tsx";
 
 /** One listed resource: how it is paid, and what was settled for it. */
 export function resourcePage(
@@ -120,11 +120,11 @@ function Terms({ record: { resource, address }, to }: ResourceProps) {
         )
       }
     >
-      {(resource.accepts ?? []).slice(0, 10).map(({ network, amount, payTo, scheme }) => (
+      {(resource.accepts ?? []).slice(0, 10).map(({ network, asset, amount, payTo, scheme }) => (
         <>
           <KeyValues
             entries={[
-              ["Price now", `${amountIn(amount)} USDC`],
+              ["Price now", exactAmount(network, asset, amount)],
               ["Network", <NetworkMark network={network} />],
               ["Scheme", scheme],
               [

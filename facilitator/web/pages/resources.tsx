@@ -275,7 +275,7 @@ function Ranking() {
         the one paid for last. Only payments that settled here count, a listing ends {listedDays} days after the last of
         them, and a place cannot be bought. Price, payments and success are those on the networks that are shown,
         counted for what was paid into the resource’s own wallets, over all paths of a route. One wallet can have{" "}
-        {resourcesMax} resources listed.
+        {resourcesMax} resources listed of one host.
       </p>
     </Disclosure>
   );

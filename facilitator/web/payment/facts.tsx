@@ -11,7 +11,7 @@ import { isUnfinished } from "./unfinished.ts";
 
 /** The payment's amount, payer, payee and resource. */
 export function Facts({ story, amount, fee, token, to }: FactsProps) {
-  const isOpen = isUnfinished(story);
+  const mayLand = isUnfinished(story) || story.retryable;
   const hash = (value: string, what: string, href?: string) => (
     <Hash value={value} label={`Copy ${what}`} href={href} />
   );
@@ -57,7 +57,7 @@ export function Facts({ story, amount, fee, token, to }: FactsProps) {
             ),
           ],
           ["Network", <code>{story.network}</code>],
-          ["Can land until", `${momentOf(new Date(story.expires_at))}${isOpen ? "" : ", no longer matters"}`],
+          ["Can land until", `${momentOf(new Date(story.expires_at))}${mayLand ? "" : ", no longer matters"}`],
         ]}
       />
     </Card>

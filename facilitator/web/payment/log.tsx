@@ -29,12 +29,17 @@ export function Log({ story }: { story: PaymentStory }) {
         {isUnfinished(story) && (
           <li class={story.state === "unknown" ? "is-maybe" : "is-now"}>
             <time>now</time>
-            <span>
-              {story.state === "unknown" ? "No receipt seen; the chain is asked again" : "Waiting for the chain"}
-            </span>
+            <span>{waitingFor(story)}</span>
           </li>
         )}
       </ol>
     </Card>
   );
+}
+
+function waitingFor({ state, retryable }: Pick<PaymentStory, "state" | "retryable">): string {
+  if (state === "unknown") return "No receipt seen; the chain is asked again";
+  return state === "claimed" && retryable
+    ? "Nothing was sent; waiting for it to be posted again"
+    : "Waiting for the chain";
 }

@@ -25,13 +25,8 @@ export function PaymentState({ story, json, now }: { story: PaymentStory; json: 
   if (isUnfinished(story)) {
     const isSent = story.state !== "claimed";
     return (
-      <div data-payment={json} data-state={`${story.state} ${story.transaction ?? ""}`}>
-        <Callout
-          tone={story.state === "unknown" ? "maybe" : "info"}
-          title={
-            isSent ? "This facilitator has not seen the end of this payment yet" : "This payment is about to be sent"
-          }
-        >
+      <div data-payment={json} data-state={isSent ? `${story.state} ${story.transaction}` : story.state}>
+        <Callout tone={story.state === "unknown" ? "maybe" : "info"} title={titleOf(story)}>
           {isSent ? "It was sent" : "It has been claimed"}{" "}
           {isOver ? (
             <>and can no longer land since {momentOf(expires)}; the chain is asked what became of it. </>
@@ -69,6 +64,11 @@ export function PaymentState({ story, json, now }: { story: PaymentStory; json: 
       {explorer && <div class="row">{explorer}</div>}
     </Callout>
   );
+}
+
+function titleOf({ state, retryable }: Pick<PaymentStory, "state" | "retryable">): string {
+  if (state !== "claimed") return "This facilitator has not seen the end of this payment yet";
+  return retryable ? "This payment is sent once it is posted again" : "This payment is about to be sent";
 }
 
 /** Why it failed, in the words of its chain. */

@@ -149,3 +149,53 @@ test("a node that refuses whatever comes is asked in large batches again once it
     await node.stop();
   }
 });
+
+test("of a payment whose nonce is used, however often it is verified, few are looked for in the chain's events at once", async ({
+  setting,
+  facilitator,
+  proxy,
+}) => {
+  const body = await paymentBody(await setting.fundedBuyer(), setting.terms);
+  await submitByAnother(setting, body);
+  const before = proxy.counts.get("eth_getLogs") ?? 0;
+  proxy.behave((method) => (method === "eth_getLogs" ? "hold" : "pass"));
+  const verified = Array.from({ length: 30 }, () => facilitator.verify(body));
+  await expect.poll(() => (proxy.counts.get("eth_getLogs") ?? 0) - before).toBeGreaterThan(0);
+  expect((await facilitator.settle(await paymentBody(await setting.fundedBuyer(), setting.terms))).body).toMatchObject({
+    success: true,
+  });
+  expect((proxy.counts.get("eth_getLogs") ?? 0) - before).toBeLessThan(3);
+  proxy.behave(() => "pass");
+  const reasons = (await Promise.all(verified)).map((answer) => answer.body.invalidReason);
+  expect(new Set(reasons)).toEqual(new Set(["already_settled"]));
+});
+
+test("of payments that are over and whose nonces are used, however many are posted, few are looked for in the chain's events at once", async ({
+  setting,
+  facilitator,
+  proxy,
+}) => {
+  const authorizationState = "0xe94a0102";
+  proxy.behave((method, params) => {
+    if (method === "eth_getLogs") return "hold";
+    const [call] = params as [{ data?: string } | undefined];
+    return method === "eth_call" && call?.data?.startsWith(authorizationState)
+      ? { result: `0x${"1".padStart(64, "0")}` }
+      : "pass";
+  });
+  const before = proxy.counts.get("eth_getLogs") ?? 0;
+  const over = await Promise.all(
+    Array.from({ length: 60 }, () => paymentBody(newBuyer(), setting.terms, { validBefore: "1000" })),
+  );
+  const statuses: number[] = [];
+  const posted = Promise.all(over.map((body) => facilitator.settle(body).then(({ status }) => statuses.push(status))));
+  // The others are told that it cannot be said now.
+  await expect.poll(() => statuses.length).toBeGreaterThan(50);
+  expect((proxy.counts.get("eth_getLogs") ?? 0) - before).toBeLessThan(10);
+  expect((await facilitator.settle(await paymentBody(await setting.fundedBuyer(), setting.terms))).body).toMatchObject({
+    success: true,
+  });
+  proxy.behave(() => "pass");
+  await posted;
+  expect(new Set(statuses)).toEqual(new Set([200, 503]));
+});

@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { expect } from "vitest";
+import { describe, expect } from "vitest";
 import type { LocalHedera } from "../../../infra/local-hedera/local-hedera.ts";
 import { connect, type Database } from "../../../shared/postgres.ts";
 import { startCutProxy } from "../../support/cut-proxy.ts";
@@ -146,6 +146,60 @@ test("a payment that was claimed with what was signed for it, which the database
   daemon.process.kill("SIGKILL");
   await once(daemon.process, "exit");
   await proxy.stop();
+});
+
+describe("a success that the database has down as told, which the daemon was not told of", () => {
+  /** A daemon whose database's answers go through a proxy. */
+  const startBehindProxy = async (variables: Record<string, string | undefined>) => {
+    const url = new URL(variables.FACILITATOR_DATABASE_URL as string);
+    const proxy = await startCutProxy(url.href);
+    const { host } = new URL(proxy.url);
+    const through = Object.assign(new URL(url.href), { host }).href;
+    const daemon = await spawnFacilitator({ ...variables, FACILITATOR_DATABASE_URL: through });
+    const stop = async () => {
+      daemon.process.kill("SIGKILL");
+      await once(daemon.process, "exit");
+      await proxy.stop();
+    };
+    return { proxy, daemon, stop };
+  };
+
+  test("is told to its caller when its payment has just ended", async ({ ledger, db, variables, daemons }) => {
+    const { proxy, daemon, stop } = await startBehindProxy(variables);
+    const body = await paymentBody(ledger);
+    let cuts = 0;
+    proxy.behave((bytes) => {
+      // A payment's end answers with this column alone; holds have others beside it.
+      if (cuts > 0 || !bytes.includes("item\0") || bytes.includes("hold_id")) return "pass";
+      cuts += 1;
+      return "cut";
+    });
+    const told = await daemon.settle(body);
+    expect(cuts).toBe(1);
+    await expect.poll(async () => new Set(await states(db))).toEqual(new Set(["settled"]));
+    const again = await Promise.all(daemons.map((other) => other!.settle(body)));
+    expect(told.body).toMatchObject({ success: true });
+    expect(again.map(({ body: { errorReason } }) => errorReason)).toEqual(daemons.map(() => "already_settled"));
+    await stop();
+  });
+
+  test("is told to the caller who asks for it later", async ({ ledger, db, variables, daemons }) => {
+    const { proxy, daemon, stop } = await startBehindProxy(variables);
+    const body = await paymentBody(ledger);
+    await daemons[0]!.settle(body);
+    await db.query("update payments set delivered_at = null");
+    let cuts = 0;
+    proxy.behave((bytes) => {
+      if (cuts > 5 || !bytes.includes("UPDATE 1\0")) return "pass";
+      cuts += 1;
+      return "cut";
+    });
+    const told = await daemon.settle(body);
+    expect(cuts).toBeGreaterThan(0);
+    expect(told.body).toMatchObject({ success: true });
+    expect((await daemons[1]!.settle(body)).body).toMatchObject({ success: false, errorReason: "already_settled" });
+    await stop();
+  });
 });
 
 const states = async (db: Database): Promise<readonly string[]> =>
