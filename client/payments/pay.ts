@@ -143,15 +143,22 @@ export class Pay {
     const id = await purchaseId(this.#needs.http.baseUrl, target, options.purchase);
     const joined = this.#underWay.get(id);
     if (joined) {
-      return joined.work.catch((error: unknown) => {
+      const work = joined.work.catch((error: unknown) => {
         // Another caller gave that up, and this one did not.
         if (!joined.signal?.aborted || options.signal?.aborted) throw error;
         return this.#buy(target, limit, options);
-      }) as Promise<Paid<Result>>;
+      });
+      return (await unlessAborted(work, options.signal, (cause) => this.#givenUp(id, cause))) as Paid<Result>;
     }
     const work = this.#buyOnce(id, target, limit, options).finally(() => this.#underWay.delete(id));
     this.#underWay.set(id, { work, signal: options.signal });
     return (await work) as Paid<Result>;
+  }
+
+  /** What is thrown to a caller who gives up a purchase that another one makes: its payment may have been posted. */
+  async #givenUp(id: string, cause: unknown): Promise<never> {
+    const payment = await this.#store.load(id);
+    throw payment ? new OutcomeUnknownError(unknownText, { payment, cause }) : cause;
   }
 
   async #buyOnce(id: string, target: Target, limit: PriceLimit, options: PayOptions): Promise<object> {
@@ -221,6 +228,22 @@ export class Pay {
       endsAt: new Date(signedFrom + goodForSeconds * 1_000).toISOString(),
     } satisfies SignedPayment;
   }
+}
+
+/** What comes of the work, or of `end` where the signal comes first. */
+async function unlessAborted<T>(
+  work: Promise<T>,
+  signal: AbortSignal | undefined,
+  end: (reason: unknown) => Promise<never>,
+): Promise<T> {
+  if (!signal) return work;
+  const stop = new AbortController();
+  const aborted = new Promise<T>((resolve) => {
+    const give = () => resolve(end(signal.reason));
+    if (signal.aborted) give();
+    else signal.addEventListener("abort", give, { once: true, signal: stop.signal });
+  });
+  return Promise.race([work, aborted]).finally(() => stop.abort());
 }
 
 interface UnderWay {

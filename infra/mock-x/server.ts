@@ -95,7 +95,7 @@ const shortLength = 280;
 /** The answer in X's form, with entities and with long posts cut. */
 function answer({ id, text, created_at, likes, repost, author }: StoredPost, expansions: string): object {
   const isLong = text.length > shortLength;
-  const body = (whole: string) => ({ text: whole, entities: entitiesIn(whole) });
+  const body = (whole: string) => ({ text: escaped(shortened(whole)), entities: entitiesIn(whole) });
   const data = {
     id,
     author_id: author.id,
@@ -118,6 +118,15 @@ function answer({ id, text, created_at, likes, repost, author }: StoredPost, exp
   return { data, includes: { users: [{ ...user, name: author.username, public_metrics: counts }] } };
 }
 
+/** Every link as one of X's own. */
+const shortened = (text: string) => text.replaceAll(link, "https://t.co/AbCdEf0123");
+const link = /https?:\/\/[^\s]+/g;
+
+/** As X escapes it: for HTML. */
+function escaped(text: string): string {
+  return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
+}
+
 function entitiesIn(text: string): object {
   const found = (pattern: RegExp) => Array.from(text.matchAll(pattern), (match) => ({ match, start: match.index }));
   return {
@@ -131,6 +140,13 @@ function entitiesIn(text: string): object {
       end: start + match[0].length,
       username: match[1],
       id: "1",
+    })),
+    urls: found(link).map(({ match, start }) => ({
+      start,
+      end: start + match[0].length,
+      url: shortened(match[0]),
+      expanded_url: match[0],
+      display_url: match[0].replace(/^https?:\/\//, ""),
     })),
   };
 }

@@ -44,7 +44,7 @@ export class Endpoint {
 export interface EndpointAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
-  /** Undefined when it was no JSON. */
+  /** Undefined when it was no JSON. Whole numbers of 16 digits and more, in which chains count, are texts. */
   readonly body: unknown;
 }
 
@@ -57,8 +57,14 @@ const timeoutMs = 8_000;
 
 function parsed(text: string): unknown {
   try {
-    return JSON.parse(text);
+    const body: unknown = JSON.parse(text);
+    return longNumber.test(text) ? JSON.parse(text.replaceAll(textOrLongNumber, asText)) : body;
   } catch {
     return undefined;
   }
 }
+
+/** A JavaScript number holds no whole number of so many digits for sure. */
+const longNumber = /[:,[]\s*-?\d{16}/;
+const textOrLongNumber = /"(?:[^"\\]|\\.)*"|(?<![\d.eE+-])-?\d{16,}(?![\d.eE])/g;
+const asText = (found: string) => (found.startsWith('"') ? found : `"${found}"`);

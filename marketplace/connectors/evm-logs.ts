@@ -35,7 +35,7 @@ export interface LogsRead {
  */
 export async function readLogs(
   client: PublicClient,
-  filter: { address?: Address; topics: Array<Hex | null> },
+  filter: { address?: Address; topics: Array<Hex | Hex[] | null> },
   { from: first, to: latest, step: firstStep, stepMax }: LogRange,
   take: (log: RawLog) => boolean,
   signal?: AbortSignal,

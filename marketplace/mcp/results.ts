@@ -44,7 +44,7 @@ export function failureResult({ code, message, body, headers }: ApiError, isPaid
     isError: true,
     content: [text(`${message}${funds}${charge} ${adviceOn(code, body)}${wait}`)],
     _meta: {
-      credits_used: 0,
+      ...(body.charged !== true && { credits_used: 0 }),
       ...body,
       ...(waitSeconds === undefined ? {} : { retry_after_seconds: waitSeconds }),
     },

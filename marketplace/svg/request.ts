@@ -81,6 +81,7 @@ export const generateRequest = z.object({
     .string()
     .min(1)
     .max(promptLengthMax)
+    .regex(/\S/, "must say what is to be drawn")
     .describe(`What is to be drawn, in words; 1 to ${promptLengthMax.toLocaleString("en")} characters.`),
   style: z.enum(drawStyles).default(drawStyles[0]).describe("What kind of drawing it is."),
   aspect: z.enum(drawAspects).default(drawAspects[0]).describe("Width to height."),

@@ -146,6 +146,43 @@ test("of two callers of the same purchase the one that gives up does not end it 
   expect([posts, kept.size]).toEqual([2, 0]);
 });
 
+test("who gives up a purchase that another caller makes waits for it no longer, and is told of its payment", async () => {
+  const { kept, store } = memory();
+  const second = new AbortController();
+  let answer = (_: Response) => {};
+  const answered = new Promise<Response>((resolve) => {
+    answer = resolve;
+  });
+  let hasPosted = () => {};
+  const posted = new Promise<void>((resolve) => {
+    hasPosted = resolve;
+  });
+  const { pay } = clientOf(
+    ({ headers }) => {
+      if (!headers.has("payment-signature")) return quote();
+      hasPosted();
+      return answered.then((response) => response.clone());
+    },
+    { wallets, store },
+  );
+  const first = pay.run(call);
+  const given = errorOf(pay.run(call, { signal: second.signal }));
+  await posted;
+  second.abort(new Error("The second gave up."));
+  expect(await given).toMatchObject({
+    name: "OutcomeUnknownError",
+    payment: [...kept.values()][0],
+    cause: second.signal.reason,
+  });
+  answer(json(200, { success: true, output: {} }));
+  expect(await first).toMatchObject({ success: true });
+  const early = new AbortController();
+  early.abort(new Error("Before anything was sent."));
+  const waiting = pay.run(call);
+  expect(await errorOf(pay.run(call, { signal: early.signal }))).toBe(early.signal.reason);
+  await waiting;
+});
+
 test("what no request can be made of is refused as that, and not told as a request whose answer was lost", async () => {
   let asked = 0;
   const answers = () => {

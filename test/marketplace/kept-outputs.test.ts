@@ -92,8 +92,9 @@ test("the oldest outputs of an account that has a great many are let go, and non
   }
   const client = await connectMcp(market.url, buyer.key);
   const tool = buyer.agent.replace("/", "--");
-  const told = textOf(await callTool(client, tool, { text: "hello" }, { idempotency_key: "oldest" }));
-  expect(told).toBe(
+  const refused = await callTool(client, tool, { text: "hello" }, { idempotency_key: "oldest" });
+  expect(refused._meta).toEqual({ charged: true });
+  expect(textOf(refused)).toBe(
     "The run succeeded; its output is no longer kept. It was charged then. Calling again will not help: tell the user.",
   );
   expect((await readRun(market, other, others)).body.output).toBeDefined();

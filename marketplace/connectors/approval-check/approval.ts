@@ -4,6 +4,8 @@ export interface Approval {
   readonly token: string;
   readonly symbol?: string | undefined;
   readonly spender: string;
+  /** The only NFT of the collection that it is about. */
+  readonly tokenId?: bigint;
   /** Base units; absent for a whole collection. */
   readonly amount?: bigint;
   readonly unlimited: boolean;
@@ -15,8 +17,9 @@ export interface Approval {
 /** Approvals as they are shown, the riskiest first, with a summary. */
 export function listed(approvals: readonly Approval[]): object {
   const rows = approvals
-    .map(({ amount, balance, spenderIsContract, ...approval }) => ({
+    .map(({ tokenId, amount, balance, spenderIsContract, ...approval }) => ({
       ...approval,
+      ...(tokenId === undefined ? {} : { token_id: tokenId.toString() }),
       ...(amount === undefined ? {} : { amount: amount.toString() }),
       ...(balance === undefined ? {} : { balance: balance.toString() }),
       ...(spenderIsContract === undefined ? {} : { spender_is_contract: spenderIsContract }),

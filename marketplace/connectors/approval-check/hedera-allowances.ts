@@ -1,4 +1,4 @@
-import type { Mirror, MirrorHolding } from "../hedera/mirror.ts";
+import { type Mirror, type MirrorHolding, type Units, unitsOf } from "../hedera/mirror.ts";
 import { hbar } from "../hedera/receiver.ts";
 import { ConnectorError } from "../result.ts";
 import { type Approval, listed } from "./approval.ts";
@@ -27,13 +27,13 @@ export async function readHederaAllowances(mirror: Mirror, wallet: string): Prom
       : await mirror.listed<MirrorHolding>(`/accounts/${wallet}/tokens?limit=100`, "tokens", pagesMax);
   const complete = [crypto, tokens, nfts, held].every((one) => one.complete);
   const balances = new Map<string, bigint>([
-    [hbar, BigInt(Math.trunc(account.balance.balance))],
-    ...held.rows.map(({ token_id, balance }) => [token_id, BigInt(Math.trunc(balance))] as const),
+    [hbar, unitsOf(account.balance.balance)],
+    ...held.rows.map(({ token_id, balance }) => [token_id, unitsOf(balance)] as const),
   ]);
   const amounts = [...crypto.rows.map((row) => ({ ...row, token_id: hbar })), ...tokens.rows]
     // What the wallet holds of it was not read: neither its balance nor its risk would be true.
     .filter(({ token_id: token }) => held.complete || balances.has(token))
-    .map(({ spender, token_id: token, amount }) => ({ spender, token, amount: BigInt(Math.trunc(amount)) }))
+    .map(({ spender, token_id: token, amount }) => ({ spender, token, amount: unitsOf(amount) }))
     .filter(({ amount }) => amount > 0n)
     .map(({ spender, token, amount }): Approval => {
       const [balance, unlimited] = [balances.get(token) ?? 0n, amount >= unlimitedFrom];
@@ -47,5 +47,5 @@ export async function readHederaAllowances(mirror: Mirror, wallet: string): Prom
 
 interface Allowance {
   readonly spender: string;
-  readonly amount: number;
+  readonly amount: Units;
 }

@@ -37,8 +37,8 @@ export class Mirror {
     const kind = token === undefined ? "crypto" : "tokens";
     const filter = `spender.id=${spender}${token === undefined ? "" : `&token.id=${token}`}`;
     const path = `/accounts/${owner}/allowances/${kind}?${filter}`;
-    const [row] = await this.list<{ amount: number }>(path, "allowances", 1);
-    return BigInt(Math.trunc(row?.amount ?? 0));
+    const [row] = await this.list<{ amount: Units }>(path, "allowances", 1);
+    return unitsOf(row?.amount ?? 0);
   }
 
   /** What was executed under a transaction id; empty while the mirror has not seen it. */
@@ -99,6 +99,11 @@ type MirrorPage<Row> = Readonly<Record<string, Row[] | unknown>> & {
   readonly links?: { readonly next?: string | null };
 };
 
+/** An amount in base units; a text where a number could not hold it. */
+export type Units = number | string;
+
+export const unitsOf = (units: Units): bigint => BigInt(typeof units === "number" ? Math.trunc(units) : units);
+
 export interface MirrorKey {
   readonly _type: string;
   readonly key: string;
@@ -110,12 +115,12 @@ export interface MirrorAccount {
   readonly key: MirrorKey | null;
   readonly max_automatic_token_associations: number;
   readonly receiver_sig_required: boolean;
-  readonly balance: { readonly balance: number };
+  readonly balance: { readonly balance: Units };
 }
 
 export interface MirrorHolding {
   readonly token_id: string;
-  readonly balance: number;
+  readonly balance: Units;
   readonly automatic_association: boolean;
   readonly freeze_status: string;
   readonly kyc_status: string;
@@ -170,7 +175,7 @@ export interface MirrorToken {
 }
 
 interface MirrorFixedFee {
-  readonly amount: number;
+  readonly amount: Units;
   readonly denominating_token_id: string | null;
   readonly collector_account_id: string;
 }

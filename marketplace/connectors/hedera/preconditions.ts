@@ -6,6 +6,7 @@ import type { PublishTools } from "../connector.ts";
 import { EndpointSilentError } from "../endpoint.ts";
 import { misconfigured, notNow } from "../refusal.ts";
 import type { Hedera } from "./hedera.ts";
+import { unitsOf } from "./mirror.ts";
 import { type Operator, transactionFeeMax } from "./operator.ts";
 
 /** Settings that agents on Hedera share. */
@@ -78,7 +79,7 @@ export async function requirePreconditions(
   ]).catch(refuseSilence);
   if (isFeePayer) throw misconfigured("the operator is a fee payer");
   if (problem !== undefined) throw misconfigured(saidOf(problem));
-  if ((account?.balance.balance ?? 0) < Number(transactionFeeMax)) {
+  if (unitsOf(account?.balance.balance ?? 0) < transactionFeeMax) {
     throw notNow("The marketplace cannot pay for the chain's transaction at the moment.", 300);
   }
   return preconditions;

@@ -1,6 +1,7 @@
 import type { Transaction } from "@hashgraph/sdk";
 import type { Problem } from "../../parse.ts";
 import type { ChainPool } from "../reservations.ts";
+import { unitsOf } from "./mirror.ts";
 import type { Preconditions } from "./preconditions.ts";
 import { hbar } from "./receiver.ts";
 
@@ -70,7 +71,7 @@ export async function allowancePool({ hedera, operator, wallet }: Preconditions,
   ]);
   return {
     name: `allowance ${hedera.network} ${wallet} ${asset}`,
-    room: smaller(allowance, BigInt(balance ?? 0)),
+    room: smaller(allowance, unitsOf(balance ?? 0)),
     measuredAt,
   };
 }

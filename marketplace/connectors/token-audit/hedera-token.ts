@@ -1,4 +1,4 @@
-import type { Mirror, MirrorKey, MirrorToken } from "../hedera/mirror.ts";
+import { type Mirror, type MirrorKey, type MirrorToken, unitsOf } from "../hedera/mirror.ts";
 import { ConnectorError } from "../result.ts";
 import { type Finding, finding, graded } from "./findings.ts";
 
@@ -8,7 +8,7 @@ export async function auditHederaToken(mirror: Mirror, id: string): Promise<obje
   if (!token) throw new ConnectorError("There is no such token on the chain.");
   const held = await mirror.holding(token.treasury_account_id, id);
   const supply = BigInt(token.total_supply);
-  const share = supply > 0n ? Number((BigInt(Math.trunc(held?.balance ?? 0)) * 10_000n) / supply) / 10_000 : 0;
+  const share = supply > 0n ? Number((unitsOf(held?.balance ?? 0) * 10_000n) / supply) / 10_000 : 0;
   const keys = {
     admin: kindOf(token.admin_key),
     supply: kindOf(token.supply_key),

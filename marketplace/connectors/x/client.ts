@@ -69,6 +69,8 @@ export interface XPost {
   /** Without # and @, in lower case. */
   readonly hashtags: readonly string[];
   readonly mentions: readonly string[];
+  /** Where its links lead; in the text X shortens each to one of its own. */
+  readonly links: readonly string[];
   /** The post repeats another author's. */
   readonly isRepost: boolean;
   readonly author: {
@@ -102,11 +104,12 @@ function readPost(answer: XAnswer | undefined, id: string): XPost | string {
   const { text, entities } = post.note_tweet ?? post;
   return {
     id,
-    text,
+    text: unescaped(text),
     createdAt: new Date(post.created_at),
     likes: post.public_metrics?.like_count ?? 0,
     hashtags: (entities?.hashtags ?? []).map(({ tag }) => tag.toLowerCase()),
     mentions: (entities?.mentions ?? []).map(({ username }) => username.toLowerCase()),
+    links: (entities?.urls ?? []).flatMap(({ expanded_url: url }) => url ?? []),
     isRepost: (post.referenced_tweets ?? []).some(({ type }) => type === "retweeted"),
     author: {
       id: author.id,
@@ -115,6 +118,11 @@ function readPost(answer: XAnswer | undefined, id: string): XPost | string {
       followers: author.public_metrics?.followers_count ?? 0,
     },
   };
+}
+
+/** X escapes the text of a post for HTML, which its documentation does not say. */
+function unescaped(text: string): string {
+  return text.replaceAll("&lt;", "<").replaceAll("&gt;", ">").replaceAll("&amp;", "&");
 }
 
 interface XAnswer {
@@ -143,5 +151,6 @@ interface XText {
   readonly entities?: {
     readonly hashtags?: ReadonlyArray<{ readonly tag: string }>;
     readonly mentions?: ReadonlyArray<{ readonly username: string }>;
+    readonly urls?: ReadonlyArray<{ readonly expanded_url?: string }>;
   };
 }

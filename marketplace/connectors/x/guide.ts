@@ -3,7 +3,7 @@
 export const postSettingNotes = {
   post: "template: the post's address or id",
   rule: "what a post must meet",
-  "rule.text": "texts that it holds",
+  "rule.text": "texts that it or a link in it holds",
   "rule.mentions": "accounts that it mentions",
   "rule.hashtags": "hashtags that it has",
   "rule.likes_min": "likes that it has at least",

@@ -9,7 +9,7 @@ const word = z.string().regex(/^[\p{L}\p{N}_]{1,100}$/u, "must be given without 
 
 /** What a post must be to be rewarded. Everything that is said must hold. */
 const ruleSetting = z.strictObject({
-  /** Templates: each must be in the post, whatever its case. */
+  /** Templates: each must be in the post or in a link of it, whatever its case. */
   text: z.array(z.string().min(1).max(500)).max(10).default([]),
   mentions: z.array(word).max(10).default([]),
   hashtags: z.array(word).max(10).default([]),
@@ -78,13 +78,14 @@ const isIdOfX = (id: string) => BigInt(id) > 0n && BigInt(id) < 2n ** 63n;
 
 function missingIn(post: XPost, rule: PostSettings["rule"], receiver: string): string[] {
   const text = post.text.toLowerCase();
+  const said = [text, ...post.links.map((link) => link.toLowerCase())];
   const ageDays = (Date.now() - post.author.createdAt.getTime()) / dayMs;
   const problems: Array<string | false> = [
     post.isRepost && "it only passes on another post",
     rule.names_receiver &&
       !namesWhole(text, receiver.toLowerCase()) &&
       `it does not say ${receiver}, which names who is rewarded`,
-    ...rule.text.map((part) => !text.includes(part.toLowerCase()) && `it does not say “${part}”`),
+    ...rule.text.map((part) => !said.some((one) => one.includes(part.toLowerCase())) && `it does not say “${part}”`),
     ...rule.mentions.map((name) => !post.mentions.includes(name.toLowerCase()) && `it does not mention @${name}`),
     ...rule.hashtags.map((tag) => !post.hashtags.includes(tag.toLowerCase()) && `it does not have #${tag}`),
     post.likes < rule.likes_min && `it has fewer than ${rule.likes_min} likes`,

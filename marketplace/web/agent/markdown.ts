@@ -1,4 +1,5 @@
 import { duration, percent } from "../../../shared/page/figures.ts";
+import { readableJson } from "../../../shared/page/indented-json.ts";
 import { objectLiteral } from "../../../shared/page/literals.ts";
 import { figuresDays } from "../../agents/count-runs.ts";
 import type { AgentDetail, DescribedField } from "../../agents/detail.ts";
@@ -41,9 +42,11 @@ export function agentMarkdown(detail: AgentDetail, origin: string, [example]: re
   ].join("\n");
 }
 
+const exampleMax = 60_000;
+
 /** JSON has no line of its own that could end the fence. */
 function exampleLines({ input, output }: AgentExample): string[] {
-  const fenced = (value: unknown) => ["", "```json", JSON.stringify(value, undefined, 2), "```", ""];
+  const fenced = (value: unknown) => ["", "```json", readableJson(value, exampleMax), "```", ""];
   return ["## Example", "", "Asked by its creator:", ...fenced(input), "It gave:", ...fenced(output)];
 }
 

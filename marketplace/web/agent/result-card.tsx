@@ -1,8 +1,10 @@
 /** @jsxRuntime automatic @jsxImportSource preact */
 import { Badge } from "../../../shared/page/badge.tsx";
 import { Callout } from "../../../shared/page/callout.tsx";
+import { indentedJson } from "../../../shared/page/indented-json.ts";
 import { KeyValues } from "../../../shared/page/table.tsx";
 import type { Output } from "../../connectors/result.ts";
+import { JsonCut, jsonShownMax } from "../json-cut.tsx";
 
 /** What is told of a run that was posted as a form. */
 export type Told =
@@ -110,12 +112,16 @@ export function RunOutput({ output, publicUrl, explorer }: RunOutputProps) {
       />
     );
   }
+  const { text, isCut } = indentedJson(output.data, jsonShownMax);
   return (
-    <div class="code">
-      <pre>
-        <code>{JSON.stringify(output.data, undefined, 2)}</code>
-      </pre>
-    </div>
+    <>
+      <div class="code">
+        <pre>
+          <code>{text}</code>
+        </pre>
+      </div>
+      {isCut && <JsonCut />}
+    </>
   );
 }
 

@@ -1,7 +1,7 @@
 /** @jsxRuntime automatic @jsxImportSource preact */
 
 import { randomUUID } from "node:crypto";
-import { ApiError } from "../../../shared/errors.ts";
+import { ApiError, type ErrorCode } from "../../../shared/errors.ts";
 import type { Database } from "../../../shared/postgres.ts";
 import type { Config } from "../../config.ts";
 import type { Output } from "../../connectors/result.ts";
@@ -85,18 +85,26 @@ async function refused(context: WorkbenchNeeds, visit: Visit, values: Values, er
   const retryAfter = error.headers["retry-after"];
   if (retryAfter !== undefined) visit.response.setHeader("retry-after", retryAfter);
   const { status, message } = error;
+  const requestName = text(values, "request_name");
   if (error.body.charged === true) {
     const title = "It is drawn and paid for, and not here yet. Press again for the same.";
-    return view(context, visit, {
-      values,
-      problem: { title, message },
-      status,
-      requestName: text(values, "request_name"),
-    });
+    return view(context, visit, { values, problem: { title, message }, status, requestName });
+  }
+  if (values.get("pay") === "credits" && saysNothingOfBefore.has(error.code)) {
+    const problem = { title: message, message: "Press again later: it is drawn and charged once, however often." };
+    return view(context, visit, { values, problem, status, requestName });
   }
   const problem = { title: "Nothing was drawn, and nothing was charged.", message };
   return view(context, visit, { values, problem, status });
 }
+
+/** What an earlier post of the same form came to, such refusals need not know. */
+const saysNothingOfBefore: ReadonlySet<ErrorCode> = new Set([
+  "unavailable",
+  "rate_limited",
+  "unauthenticated",
+  "forbidden",
+]);
 
 async function made(context: WorkbenchNeeds, visit: Visit, form: FormData): Promise<Drawn> {
   const from = visit.request.ip ?? "";

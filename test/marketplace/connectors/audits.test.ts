@@ -1,11 +1,12 @@
 import { AccountAllowanceApproveTransaction, CustomFractionalFee, TokenCreateTransaction } from "@hashgraph/sdk";
-import { createWalletClient, encodeFunctionData, erc20Abi, http, maxUint256 } from "viem";
+import { createWalletClient, encodeFunctionData, erc20Abi, erc721Abi, http, maxUint256 } from "viem";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { describe, expect } from "vitest";
 import {
   feeOnTransferToken,
   lyingToken,
   managedToken,
+  plainCollection,
   plainToken,
   proxiedToken,
   revertingToken,
@@ -278,6 +279,39 @@ describe("approval-check", () => {
     expect(data.scanned).toMatchObject({ from_block: 0, complete: true });
   });
 
+  test("lists who may take an address' NFTs: one of them, or all of a collection", async () => {
+    const wallet = privateKeyToAccount(generatePrivateKey());
+    await chain.mint(await chain.deploy(usdcStandIn), wallet.address, 1n);
+    const token = await chain.deploy(plainCollection, [wallet.address]);
+    const [thief, market, former] = [holder.address, await chain.deploy(plainToken, [holder.address]), owner.address];
+    type Name = "setApprovalForAll" | "approve" | "transferFrom";
+    const act = (functionName: Name, ...args: ReadonlyArray<string | bigint | boolean>) =>
+      send(wallet, token, encodeFunctionData({ abi: erc721Abi, functionName, args } as never));
+    await act("setApprovalForAll", thief, true);
+    await act("setApprovalForAll", former, true);
+    await act("setApprovalForAll", former, false);
+    await act("approve", market, 1n);
+    await act("approve", market, 2n);
+    await act("transferFrom", wallet.address, former, 2n);
+    const data = await checked(evmNetwork, wallet.address);
+    const nft = { kind: "nft", token, symbol: "COL" };
+    expect(data.approvals).toEqual([
+      { ...nft, spender: thief, unlimited: true, balance: "2", spender_is_contract: false, risk: "high" },
+      {
+        ...nft,
+        spender: market,
+        token_id: "1",
+        amount: "1",
+        unlimited: false,
+        balance: "1",
+        spender_is_contract: true,
+        risk: "medium",
+      },
+    ]);
+    expect(data.summary).toEqual({ total: 2, high: 1, medium: 1, low: 0 });
+    expect(data.scanned).toMatchObject({ complete: true });
+  });
+
   test("lists an account's HBAR and token allowances", async () => {
     const { accounts, keys, ledger } = market.open;
     const approve = new AccountAllowanceApproveTransaction()
@@ -356,6 +390,30 @@ describe("approval-check", () => {
       const { complete, approvals } = await readMany({ allowances: 2_000, holdings: 2_050 });
       expect([complete, approvals.some(({ balance }) => balance === "0")]).toEqual([false, false]);
     });
+  });
+
+  test("tells amounts to the last unit, as large as a chain of Hedera counts", async () => {
+    const [wallet, token] = ["0.0.5002", "0.0.5003"];
+    const said = (memo: string) => JSON.stringify(memo);
+    const rows: Record<string, string> = {
+      "allowances/tokens": `{"allowances":[{"spender":"0.0.7","token_id":"${token}","amount":9223372036854775807}]}`,
+      "allowances/crypto": `{"allowances":[{"spender":"0.0.7","amount": 9007199254740993}]}`,
+      "allowances/nfts": `{"allowances":[]}`,
+      tokens: `{"tokens":[{"memo":${said('":1234567890123456789,')},"token_id":"${token}","balance":9007199254740995}]}`,
+    };
+    const server = await startHttpServer((request, response) => {
+      const rest = new URL(request.url!, "http://mirror").pathname.split(`${wallet}/`)[1];
+      const account = `{"account":"${wallet}","memo":"","balance":{"balance":4999999999999999999,"timestamp":"1.5"}}`;
+      response.writeHead(200, { "content-type": "application/json" }).end(rest ? rows[rest] : account);
+    });
+    const mirror = new Mirror(server.url);
+    const { approvals } = (await readHederaAllowances(mirror, wallet)) as { approvals: object[] };
+    await mirror.stop();
+    await server.stop();
+    expect(approvals).toMatchObject([
+      { token, amount: "9223372036854775807", balance: "9007199254740995", unlimited: true },
+      { token: "hbar", amount: "9007199254740993", balance: "4999999999999999999", unlimited: false },
+    ]);
   });
 
   test("fails, tells nothing of the endpoint and costs nothing when the chain is silent", async () => {

@@ -6,6 +6,7 @@ import {
   erc20Abi,
   type Hex,
   type PublicClient,
+  parseAbi,
   toHex,
 } from "viem";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
@@ -41,8 +42,9 @@ const wallet = address(1);
 const huge = `0x${"00".repeat(6_000_000)}` as Hex;
 const yes = encodeAbiParameters([{ type: "uint256" }], [5n]);
 const symbol = encodeAbiParameters([{ type: "string" }], ["TKN"]);
+type Called = "allowance" | "balanceOf" | "symbol" | "isApprovedForAll";
 let logs: Array<{ block: bigint; rows: object[] }> = [];
-let contracts = new Map<Address, Partial<Record<"allowance" | "balanceOf" | "symbol", Hex | "reverts" | "fails">>>();
+let contracts = new Map<Address, Partial<Record<Called, Hex | "reverts" | "fails">>>();
 let rangeMax = latest;
 let ranges: Array<{ from: bigint; to: bigint }> = [];
 let [underWay, underWayMax, pauseMs] = [0, 0, 0];
@@ -117,6 +119,24 @@ test("a contract's answer that is longer than any number or name is not read, ho
   approved(99_001n, 21, { allowance: long });
   approved(99_002n, 22, { balanceOf: long });
   expect(await check()).toMatchObject({ scanned: { complete: false }, approvals: [{ token: address(20) }] });
+});
+
+test("a collection without a balance of all its tokens (ERC-1155) is shown with none, and one that the node does not tell is missing", async () => {
+  const all = parseAbi(["event ApprovalForAll(address indexed owner, address indexed operator, bool approved)"]);
+  const args = { owner: wallet, operator: address(2) };
+  const open = (id: number, answers: object) => {
+    const topics = encodeEventTopics({ abi: all, eventName: "ApprovalForAll", args });
+    logs.push({ block: 99_000n, rows: [rowOf(99_000n, { address: address(id), topics, data: yes })] });
+    contracts.set(address(id), answers);
+  };
+  const truth = encodeAbiParameters([{ type: "bool" }], [true]);
+  open(20, { isApprovedForAll: truth, balanceOf: "reverts", symbol: "0x" });
+  open(21, { isApprovedForAll: "fails" });
+  open(22, { isApprovedForAll: "reverts" });
+  const { approvals, scanned } = (await check()) as { approvals: object[]; scanned: object };
+  expect(approvals).toMatchObject([{ kind: "nft", token: address(20), unlimited: true, risk: "high" }]);
+  expect(approvals[0]).not.toHaveProperty("balance");
+  expect(scanned).toMatchObject({ complete: false });
 });
 
 test("a contract without allowances is none of them, and nothing is missing then", async () => {
@@ -217,9 +237,12 @@ function resultOf(method: string, asked: Asked | undefined): unknown {
     return found;
   }
   const called = contracts.get(asked.to.toLowerCase() as Address);
-  const name = { "0xdd62ed3e": "allowance", "0x70a08231": "balanceOf", "0x95d89b41": "symbol" }[
-    asked.data.slice(0, 10)
-  ];
+  const name = {
+    "0xdd62ed3e": "allowance",
+    "0x70a08231": "balanceOf",
+    "0x95d89b41": "symbol",
+    "0xe985e9c5": "isApprovedForAll",
+  }[asked.data.slice(0, 10)];
   const answer = called?.[name as "symbol"] ?? "0x";
   if (answer === "fails") return new Error("over rate limit");
   return answer === "reverts" ? new Error("execution reverted") : answer;

@@ -147,12 +147,16 @@ describe("x-reward", () => {
     for (const wallet of ["0.0.1004", "0.0.100", "0.0.10031"]) {
       expect((await ask(post.id, wallet)).status).toBe(422);
     }
+    const linked = newPost(x, "Paid at https://hashscan.io/mainnet/account/0.0.1003 today");
+    expect((await ask(linked.id)).status).toBe(422);
     expect((await claim(post.id)).success).toBe(true);
   });
 
   const old = "2015-01-01T00:00:00.000Z";
   test.for<[string, object, string, Given]>([
     ["the text", { text: ["love agents"] }, "I LOVE agents", {}],
+    ["signs that HTML escapes", { text: ["Q&A <3"] }, "Our q&a <3", {}],
+    ["a link", { text: ["example.com/Launch?a=1&b=2"] }, "See https://example.com/launch?a=1&b=2 now,", {}],
     ["a mention", { mentions: ["Ada"] }, "hello @ada", {}],
     ["a hashtag", { hashtags: ["x402"] }, "nice #X402 thing", {}],
     ["likes", { likes_min: 5 }, "good", { likes: 5 }],
@@ -168,6 +172,7 @@ describe("x-reward", () => {
   const today = new Date().toISOString();
   test.for<[string, object, string, Given]>([
     ["without the text", { text: ["love agents"] }, "I love", {}],
+    ["that says no more than what HTML escapes to", { text: ["amp"] }, "Q&A", {}],
     ["that mentions somebody else", { mentions: ["ada"] }, "hello @adalovelace ada", {}],
     ["with another hashtag", { hashtags: ["x402"] }, "x402 #x402payments", {}],
     ["with too few likes", { likes_min: 5 }, "good", { likes: 4 }],

@@ -71,6 +71,7 @@ test("named by the caller, a drawing is made and charged once", async () => {
 
 test.each<[string, string, object, string]>([
   ["a prompt left out", "svg_generate", {}, '"prompt" is required'],
+  ["a prompt of blanks", "svg_generate", { prompt: " \n" }, '"prompt" must say what is to be drawn'],
   ["a style that is none", "svg_generate", { prompt: "x", style: "crayon" }, "icon, logo"],
   ["no image", "svg_vectorize", { image: "aGVsbG8=" }, "image"],
   ["a private address", "svg_vectorize", { image: "https://127.0.0.1/x.png" }, '"image" is a URL that is not fetched'],

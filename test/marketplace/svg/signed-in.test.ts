@@ -9,7 +9,7 @@ import type { AccountId } from "../../../marketplace/ids.ts";
 import { Browser, signedIn, withAccount } from "../../support/browser.ts";
 import { marketTest } from "../../support/fixtures.ts";
 import { startHttpServer } from "../../support/http-server.ts";
-import { proveLedger, startMarketplace, type TestMarketplace } from "../../support/marketplace.ts";
+import { proveLedger, startMarketplace, type TestMarketplace, until } from "../../support/marketplace.ts";
 import { part, perFile } from "../../support/part.ts";
 import { logo, picture, png } from "../tracer/pictures.ts";
 
@@ -137,6 +137,37 @@ test("a form without JavaScript is told the same, and asks again under the same 
   await rename(`${file}.away`, file);
   expect((await post()).html).toContain(name);
   expect(await credits()).toBe(1);
+});
+
+test("a form without JavaScript whose drawing is still being made is not told that nothing was charged, and buys no second one", async ({
+  market,
+  model,
+}) => {
+  const { browser, credits } = await buyerWith(market, 6n);
+  const post = async () => {
+    const body = new FormData();
+    const fields = { make: "draw", pay: "credits", prompt: "A fox made of paper", request_name: "slow" };
+    for (const [name, value] of Object.entries(fields)) body.set(name, value);
+    const headers = { cookie: browser.cookie, accept: "text/html" };
+    const answer = await fetch(`${market.url}/svg`, { method: "POST", headers, body });
+    return { status: answer.status, html: await answer.text() };
+  };
+  model.injectFault({ delayMs: 600_000 });
+  const first = post();
+  const isRunning = async () =>
+    (await market.context.db.query("select from runs where idempotency_key = 'slow' and state = 'running'"))
+      .rowCount === 1;
+  await until(isRunning);
+  // As many as may wait for it at once, and one more.
+  const posts = Array.from({ length: 65 }, post);
+  const refused = await Promise.race(posts);
+  model.answerHeld();
+  await Promise.all([first, ...posts]);
+  expect([refused.status, refused.html.includes("still goes on")]).toEqual([503, true]);
+  expect(refused.html).not.toContain("nothing was charged");
+  expect(refused.html).toContain('name="request_name" value="slow"');
+  expect((await post()).status).toBe(200);
+  expect(await credits()).toBe(3);
 });
 
 test("nothing is charged for too dear a price, too small a balance, or a picture that cannot be read", async ({

@@ -2,9 +2,9 @@
 import type { ComponentChildren } from "preact";
 import { Code } from "../../../../shared/page/code.tsx";
 import { highlighted } from "../../../../shared/page/highlight.tsx";
+import { indentedJson } from "../../../../shared/page/indented-json.ts";
+import { JsonCut, jsonShownMax } from "../../json-cut.tsx";
 
-/** A page shows no more characters of one value; the API answers all of it. */
-const shownMax = 60_000;
 /** Longer ones are shown without colours, which take time. */
 const colouredMax = 16_000;
 
@@ -15,9 +15,9 @@ export interface ShownJson {
 }
 
 export async function shownJson(value: unknown): Promise<ShownJson> {
-  const text = JSON.stringify(value, undefined, 2) ?? "";
-  if (text.length <= colouredMax) return { code: await highlighted(text, "json"), isCut: false };
-  return { code: text.slice(0, shownMax), isCut: text.length > shownMax };
+  if (value === undefined) return { code: "", isCut: false };
+  const { text, isCut } = indentedJson(value, jsonShownMax);
+  return { code: text.length <= colouredMax ? await highlighted(text, "json") : text, isCut };
 }
 
 export function JsonCode({ id, json: { code, isCut } }: { id: string; json: ShownJson }) {
@@ -26,7 +26,7 @@ export function JsonCode({ id, json: { code, isCut } }: { id: string; json: Show
       <Code id={id} title="JSON" wrap>
         {code}
       </Code>
-      {isCut && <p class="small dim">This is its beginning; the API answers all of it.</p>}
+      {isCut && <JsonCut />}
     </>
   );
 }

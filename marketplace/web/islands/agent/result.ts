@@ -1,3 +1,4 @@
+import { readableJson } from "../../../../shared/page/indented-json.ts";
 import { badge, byId, el, hash } from "../dom/elements.ts";
 
 export type Output =
@@ -33,7 +34,7 @@ export function resultView(
   const raw = el(
     "div",
     { class: "code code-wrap" },
-    pre(JSON.stringify(receipt ? { output, receipt } : output, undefined, 2)),
+    pre(readableJson(receipt ? { output, receipt } : output, indentedMax)),
   );
   raw.hidden = true;
   const head = el(
@@ -55,6 +56,9 @@ export function resultView(
   const body = el("div", { class: "card-body stack" }, view, raw);
   return el("section", { class: "card", "aria-labelledby": id, "aria-live": "polite" }, head, body, foot);
 }
+
+/** What is nested so deep that its indents make more of it is shown, copied and saved without them. */
+const indentedMax = 1_000_000;
 
 /** Characters of about a screen. */
 const longFrom = 4_000;
@@ -100,7 +104,7 @@ function textOf(output: Output): string {
   if ("images" in output) return output.images.join("\n");
   return output.kind === "text"
     ? output.text
-    : JSON.stringify(output.kind === "json" ? output.data : output, undefined, 2);
+    : readableJson(output.kind === "json" ? output.data : output, indentedMax);
 }
 
 function viewOf(output: Output): HTMLElement {
