@@ -4,7 +4,7 @@ import { clientOf } from "../../shared/client-address.ts";
 import { ApiError } from "../../shared/errors.ts";
 import type { Database } from "../../shared/postgres.ts";
 import { type Auth, hashOf, headersOf, linkMinutes, passCookies, requireAuth } from "./auth.ts";
-import { countLink, knownBrowser } from "./count-links.ts";
+import { countLink, knownBrowser, uncountLink } from "./count-links.ts";
 import type { KnownBrowsers } from "./known-browsers.ts";
 import type { Mailer } from "./mail.ts";
 
@@ -42,8 +42,8 @@ export class EmailLinks {
       if (showsLinks) shown = link;
       else await mailer?.sendLink(email, link, linkMinutes);
     };
-    if (!showsLinks) await countLink(this.#needs.db, email, asker);
-    await api.signInMagicLink({ body: { email, metadata: { deliver } }, headers: headersOf(request) });
+    const asked = { body: { email, metadata: { deliver } }, headers: headersOf(request) };
+    await this.#counted({ email, asker }, () => api.signInMagicLink(asked));
     return shown;
   }
 
@@ -57,16 +57,33 @@ export class EmailLinks {
     if (email) this.#needs.knownBrowsers?.remember(response, email);
   }
 
-  /** Sends a link of another kind, or answers it where it may be shown. 429 for too many in a day. */
+  /**
+   * Keeps what a link of another kind stands for and sends it, or answers it where it may be shown. 429 for too many in a day: then it is
+   * not kept either.
+   */
   async deliver(
-    email: string,
-    asker: string,
+    to: Addressee,
     { link, subject, before, after }: LinkEmail,
+    keep: () => Promise<unknown>,
   ): Promise<string | undefined> {
-    if (this.#needs.showsLinks) return link;
-    await countLink(this.#needs.db, email, asker);
-    await this.#needs.mailer?.send(email, subject, [before, link, after].join("\n\n"));
-    return undefined;
+    await this.#counted(to, async () => {
+      await keep();
+      if (!this.#needs.showsLinks)
+        await this.#needs.mailer?.send(to.email, subject, [before, link, after].join("\n\n"));
+    });
+    return this.#needs.showsLinks ? link : undefined;
+  }
+
+  /** Counts an e-mail before it is sent; one that could not be sent is none of the day's. */
+  async #counted({ email, asker }: Addressee, send: () => Promise<unknown>): Promise<void> {
+    const { db, showsLinks } = this.#needs;
+    if (!showsLinks) await countLink(db, email, asker);
+    try {
+      await send();
+    } catch (error) {
+      if (!showsLinks) await uncountLink(db, email, asker);
+      throw error;
+    }
   }
 
   /**
@@ -101,6 +118,12 @@ export class EmailLinks {
 
 function ended(): ApiError {
   return new ApiError("unauthenticated", "This link was used already, is too old, or a newer one was sent.");
+}
+
+export interface Addressee {
+  readonly email: string;
+  /** Against whom its link is counted. */
+  readonly asker: string;
 }
 
 export interface LinkEmail {

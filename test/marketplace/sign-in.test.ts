@@ -223,6 +223,49 @@ describe("by e-mail", () => {
     }
   });
 
+  test("links that the mail server did not take are none of the day's", async ({ mail, deployed }) => {
+    const { db } = deployed.context;
+    const email = newEmail();
+    const browser = new Browser(deployed.url);
+    const ask = async () => {
+      await db.query("delete from rate_limits");
+      return (await browser.post("/api/account/sign-in/email", { email })).status;
+    };
+    mail.refuse(true);
+    try {
+      for (let n = 0; n < 6; n += 1) expect(await ask()).toBe(503);
+    } finally {
+      mail.refuse(false);
+    }
+    for (let n = 0; n < 5; n += 1) expect(await ask()).toBe(202);
+    expect(await ask()).toBe(429);
+    const { rows } = await db.query("select letters from letters_sent where address = $1", [email]);
+    expect([rows[0].letters, mail.emailsTo(email)]).toEqual([5, 5]);
+  });
+
+  test("a change of the address that is asked for too often leaves the link that was sent last as it is", async ({
+    mail,
+    deployed,
+  }) => {
+    const { db } = deployed.context;
+    const [email, wanted] = [newEmail(), newEmail()];
+    const browser = new Browser(deployed.url);
+    await browser.post("/api/account/sign-in/email", { email });
+    await browser.post("/api/account/sign-in/email/confirm", { token: tokenIn(await linkTo(mail, email)) });
+    await browser.post("/api/account", { handle: `often-${email.slice(0, 6)}` });
+    const ask = async () => {
+      await db.query("delete from rate_limits");
+      return (await browser.post("/api/account/email", { email: wanted })).status;
+    };
+    for (let n = 0; n < 5; n += 1) expect(await ask()).toBe(202);
+    expect(await ask()).toBe(429);
+    const body = { token: tokenIn(await linkTo(mail, wanted)) };
+    expect(await browser.post("/api/account/email/confirm", body)).toMatchObject({
+      status: 200,
+      body: { email: wanted },
+    });
+  });
+
   test.for([
     ["listens to the network", { MARKETPLACE_HOST: "0.0.0.0" }],
     ["listens to the network of IPv6", { MARKETPLACE_HOST: "::" }],
