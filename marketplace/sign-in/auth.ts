@@ -72,6 +72,8 @@ export function createAuth(options: AuthOptions) {
     },
     rateLimit: { enabled: false },
     telemetry: { enabled: false },
+    // What fails on our side is ours to tell: the library would print the whole error, and answer as if the person were refused.
+    onAPIError: { throw: true },
     // Only the messages: other arguments can hold tokens.
     logger: { level: "warn", log: (level, message) => log[level === "error" ? "warn" : "debug"](message) },
   });

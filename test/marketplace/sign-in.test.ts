@@ -356,6 +356,42 @@ describe("by OpenID Connect", () => {
     expect((await new Browser(deployed.url).get(own)).status).toBe(401);
   });
 
+  test("while the database fails it is a 503, and goes on from there", async ({ provider, deployed }) => {
+    const { db } = deployed.context;
+    for (const table of ["sign_in_verifications", "sign_in_sessions"]) {
+      const browser = new Browser(deployed.url);
+      const back = await callbackOf(provider, browser, newEmail());
+      await db.query(`alter table ${table} rename to away`);
+      try {
+        expect(await browser.get(back), table).toMatchObject({ status: 503 });
+      } finally {
+        await db.query(`alter table away rename to ${table}`);
+      }
+      const again = table === "sign_in_verifications" ? back : await callbackOf(provider, browser, newEmail());
+      expect((await browser.get(again)).status, table).toBe(303);
+    }
+  });
+
+  test("what an address says of an error is told where it is a word, and what no database keeps is a 401", async ({
+    provider,
+    deployed,
+  }) => {
+    const told = async (error: string) => {
+      const browser = new Browser(deployed.url);
+      const back = await callbackOf(provider, browser, newEmail());
+      const state = new URL(back, publicUrl).searchParams.get("state") ?? "";
+      const { status, body } = await browser.get(
+        `/api/account/sign-in/callback/oidc?${new URLSearchParams({ error, state })}`,
+      );
+      return { status, error: body.error };
+    };
+    expect(await told("access_denied")).toEqual({ status: 401, error: expect.stringContaining("(access_denied)") });
+    const lure = await told("Your account is locked, go to evil.example");
+    expect(lure).toEqual({ status: 401, error: expect.not.stringContaining("evil.example") });
+    const browser = new Browser(deployed.url);
+    expect((await browser.get("/api/account/sign-in/callback/oidc?code=x&state=%00")).status).toBe(401);
+  });
+
   test("it goes on only to paths of this service", async ({ deployed }) => {
     const browser = new Browser(deployed.url);
     for (const next of ["https://evil.example", "//evil.example", "/\\evil.example", "javascript:alert(1)", "x"]) {
