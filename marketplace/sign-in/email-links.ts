@@ -47,6 +47,12 @@ export class EmailLinks {
     return shown;
   }
 
+  /** The address that a link's token signs in with; undefined for one that opens nothing. It is told to the mailbox's reader, who has the token. */
+  async addressOf(token: string): Promise<string | undefined> {
+    const { auth } = this.#needs;
+    return auth && addressOfPending(await auth.$context, token);
+  }
+
   /** Exchanges a link's token for a session. 401 for one that is unknown, used, too old or not its asker's newest. */
   async open(request: Request, response: Response, token: string): Promise<void> {
     const { api } = requireAuth(this.#needs.auth);
@@ -91,10 +97,8 @@ export class EmailLinks {
    * would fail with its link used up. The holder of a valid link has proved that the address is theirs: it is answered.
    */
   async #ensureUser(token: string): Promise<string | undefined> {
-    const { internalAdapter } = await requireAuth(this.#needs.auth).$context;
-    const pending = await internalAdapter.findVerificationValue(`magic-link:${hashOf(token)}`);
-    if (!pending || pending.expiresAt < new Date()) return undefined;
-    const email = JSON.parse(pending.value).email.toLowerCase();
+    const email = await addressOfPending(await requireAuth(this.#needs.auth).$context, token);
+    if (email === undefined) return undefined;
     const { db } = this.#needs;
     const { rows } = await db.query("select token_hash from newest_links where address = $1", [email]);
     // Without a row it was sent by the version before.
@@ -114,6 +118,15 @@ export class EmailLinks {
       [email.toLowerCase(), asker, hashOf(token), linkMinutes],
     );
   }
+}
+
+async function addressOfPending(
+  { internalAdapter }: Awaited<Auth["$context"]>,
+  token: string,
+): Promise<string | undefined> {
+  const pending = await internalAdapter.findVerificationValue(`magic-link:${hashOf(token)}`);
+  if (!pending || pending.expiresAt < new Date()) return undefined;
+  return JSON.parse(pending.value).email.toLowerCase();
 }
 
 function ended(): ApiError {
