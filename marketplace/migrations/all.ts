@@ -75,6 +75,7 @@ import { newestLinks } from "./0103-newest-links.ts";
 import { sharedFiles } from "./0104-shared-files.ts";
 import { narrowedListings } from "./0105-narrowed-listings.ts";
 import { filesOfAgents } from "./0106-files-of-agents.ts";
+import { keysOfClients } from "./0110-keys-of-clients.ts";
 
 /**
  * Every step of the marketplace's schema, in the order in which it was shipped, which databases have run. Numbers are names: a new
@@ -157,4 +158,5 @@ export const migrations: readonly Migration[] = [
   sharedFiles,
   narrowedListings,
   filesOfAgents,
+  keysOfClients,
 ];
