@@ -6,7 +6,7 @@ import type { Database } from "../../shared/postgres.ts";
 import { type Auth, hashOf, headersOf, linkMinutes, passCookies, requireAuth } from "./auth.ts";
 import { countLink, knownBrowser, uncountLink } from "./count-links.ts";
 import type { KnownBrowsers } from "./known-browsers.ts";
-import type { Mailer } from "./mail.ts";
+import { isSurelyUnsent, type Mailer } from "./mail.ts";
 
 /** Links that sign in once. */
 export class EmailLinks {
@@ -80,14 +80,14 @@ export class EmailLinks {
     return this.#needs.showsLinks ? link : undefined;
   }
 
-  /** Counts an e-mail before it is sent; one that could not be sent is none of the day's. */
+  /** Counts an e-mail before it is sent; one that no mail server took is none of the day's. */
   async #counted({ email, asker }: Addressee, send: () => Promise<unknown>): Promise<void> {
     const { db, showsLinks } = this.#needs;
     if (!showsLinks) await countLink(db, email, asker);
     try {
       await send();
     } catch (error) {
-      if (!showsLinks) await uncountLink(db, email, asker);
+      if (!showsLinks && isSurelyUnsent(error)) await uncountLink(db, email, asker);
       throw error;
     }
   }

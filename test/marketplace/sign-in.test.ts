@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
+import { type AddressInfo, createServer as createSocketServer } from "node:net";
 import { PrivateKey } from "@hashgraph/sdk";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { describe, expect } from "vitest";
@@ -241,6 +241,32 @@ describe("by e-mail", () => {
     expect(await ask()).toBe(429);
     const { rows } = await db.query("select letters from letters_sent where address = $1", [email]);
     expect([rows[0].letters, mail.emailsTo(email)]).toEqual([5, 5]);
+  });
+
+  test("a link that the mail server may have taken, for its answer was lost, is one of the day's", async () => {
+    const server = createSocketServer((socket) => {
+      socket.on("error", () => {}).write("220 here\r\n");
+      socket.on("data", (said) => {
+        if (String(said).includes("\r\n.\r\n")) socket.destroy();
+        else socket.write(/^DATA/i.test(String(said)) ? "354 go on\r\n" : "250 well\r\n");
+      });
+    });
+    await once(server.listen(0, "127.0.0.1"), "listening");
+    const { port } = server.address() as AddressInfo;
+    const market = await startMarketplace({
+      env: { MARKETPLACE_PUBLIC_URL: publicUrl, SMTP_URL: `smtp://127.0.0.1:${port}`, MAIL_FROM: "a@example.com" },
+    });
+    try {
+      const email = newEmail();
+      const browser = new Browser(market.url);
+      for (let n = 0; n < 5; n += 1)
+        expect((await browser.post("/api/account/sign-in/email", { email })).status).toBe(503);
+      await market.context.db.query("delete from rate_limits");
+      expect((await browser.post("/api/account/sign-in/email", { email })).status).toBe(429);
+    } finally {
+      await market.stop();
+      server.close();
+    }
   });
 
   test("a change of the address that is asked for too often leaves the link that was sent last as it is", async ({
