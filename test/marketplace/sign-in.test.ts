@@ -8,7 +8,7 @@ import { type LocalHedera, startLocalHedera } from "../../infra/local-hedera/loc
 import { readConfig } from "../../marketplace/config.ts";
 import { Browser, newEmail, signedIn, tokenIn } from "../support/browser.ts";
 import { marketTest } from "../support/fixtures.ts";
-import { startMarketplace } from "../support/marketplace.ts";
+import { startMarketplace, until } from "../support/marketplace.ts";
 import { kept, part, perFile } from "../support/part.ts";
 import { callbackOf, type MailServer, type OidcServer, startOidcProvider } from "../support/sign-in-servers.ts";
 
@@ -343,6 +343,32 @@ describe("by OpenID Connect", () => {
       "select access_token, refresh_token, id_token from sign_in_identities",
     );
     for (const row of rows) expect(Object.values(row)).toEqual([null, null, null]);
+  });
+
+  test("the holder of an account gets an e-mail when a provider is added to it, once", async ({
+    mail,
+    provider,
+    deployed,
+  }) => {
+    const email = newEmail();
+    const browser = new Browser(deployed.url);
+    await browser.post("/api/account/sign-in/email", { email });
+    await browser.post("/api/account/sign-in/email/confirm", { token: tokenIn(await linkTo(mail, email)) });
+    await browser.post("/api/account", { handle: `told-${email.slice(0, 6)}` });
+    const before = mail.emailsTo(email);
+    for (let n = 0; n < 2; n += 1) {
+      expect((await throughProvider(provider, new Browser(deployed.url), email)).status).toBe(303);
+    }
+    const waiting = async () =>
+      (
+        await deployed.context.db.query(
+          "select from account_letters where account_id = (select account_id from sign_in_users where email = $1)",
+          [email],
+        )
+      ).rowCount;
+    await until(async () => mail.emailsTo(email) > before && (await waiting()) === 0);
+    expect(await mail.emailTo(email)).toContain("Signing in by Example was added to your account");
+    expect(mail.emailsTo(email)).toBe(before + 1);
   });
 
   test.for([
