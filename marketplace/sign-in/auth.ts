@@ -17,6 +17,7 @@ import { seenClient } from "../seen-client.ts";
 import type { Wallet } from "../wallet.ts";
 import type { OidcConfig } from "./config.ts";
 import { subjectOf } from "./id-token.ts";
+import { endOldestSessions } from "./own-sessions.ts";
 import { passkeysOf } from "./passkey-plugin.ts";
 import { columns } from "./tables.ts";
 
@@ -58,6 +59,7 @@ export function createAuth(options: AuthOptions) {
       session: {
         create: {
           before: async (session, ctx) => ({ data: { ...session, ipAddress: ctx?.headers?.get(seenFrom) ?? null } }),
+          after: async ({ userId }) => endOldestSessions(db, userId),
         },
       },
     },

@@ -587,6 +587,22 @@ describe("a session", () => {
     expect((await new Browser(local.url).get("/api/account")).headers.get("www-authenticate")).toContain("Session");
   });
 
+  test("of one person is among a hundred at most: at one more the oldest ends", async ({ local }) => {
+    const { db } = local.context;
+    const email = newEmail();
+    const first = await signedIn(local, email);
+    await db.query(
+      `insert into sign_in_sessions (id, user_id, token, expires_at, updated_at)
+       select $1 || n, id, $1 || n, now() + interval '7 days', now() + interval '1 second'
+       from sign_in_users, generate_series(1, 99) n where email = $1`,
+      [email],
+    );
+    expect((await first.get("/api/account")).status).toBe(200);
+    const last = await signedIn(local, email);
+    expect((await last.get("/api/account/sessions")).body.sessions).toHaveLength(100);
+    expect((await first.get("/api/account")).status).toBe(401);
+  });
+
   test("is not taken from a cookie that was changed or made up", async ({ local }) => {
     const { cookie } = await signedIn(local);
     const changed = cookie.replace(/=(..)/, (_all, two) => `=${two === "AA" ? "BB" : "AA"}`);
