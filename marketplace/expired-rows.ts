@@ -4,6 +4,7 @@ import { forgetRevokedKeys } from "./api-keys/revoked-keys.ts";
 import { failedRequestsKeptDays } from "./failed-requests.ts";
 import { dayCountsKeptDays } from "./history-days.ts";
 import { failuresWithin } from "./models/model-claims.ts";
+import { endLapsedGrants } from "./oauth/lapsed-grants.ts";
 
 export const resolvedReportsKeptDays = 90;
 export const reportsKept = "1 year";
@@ -21,6 +22,7 @@ const signInTables = [
 /**
  * Deletes the rows whose time is over and that no verb reads any more:
  * - sessions, links, challenges, wallet proofs, OAuth clients, requests and tokens past their end;
+ * - tokens of clients whose keys are revoked, as those are that can get none any more;
  * - users who have neither a session nor an account;
  * - reservations of ended runs;
  * - payout wallets that were taken out and never could be paid;
@@ -34,6 +36,7 @@ export async function deleteExpiredRows(db: Queryable): Promise<void> {
   for (const table of [...signInTables, "oauth_requests", "oauth_clients", "oauth_secrets"]) {
     await db.query(`delete from ${table} where expires_at < now()`);
   }
+  await endLapsedGrants(db);
   await db.query(
     `delete from sign_in_users u where account_id is null and updated_at < now() - interval '1 day'
        and not exists (select from sign_in_sessions where user_id = u.id)`,

@@ -86,7 +86,7 @@ export function tooManyWait(): ApiError {
 }
 
 export interface Email {
-  readonly kind: "passkey" | "client" | "email" | "wallet";
+  readonly kind: "passkey" | "provider" | "client" | "email" | "wallet";
   readonly subject: string;
   readonly text: string;
 }

@@ -32,14 +32,20 @@ export async function listWallets(db: Queryable, accountId: AccountId): Promise<
 
 /**
  * Notes where the account wants to be paid, and answers the text the wallet has to sign. What is paid now stays until
- * `proveWallet`. 422 for an address that cannot be a wallet here.
+ * `proveWallet`. 422 for an address that cannot be a wallet here; 403 for a session that is not fresh where it takes the place of one that
+ * has signed and waits until it can be paid.
  */
 export async function addWallet(
   { db, config, tools }: WalletNeeds,
-  account: Account,
+  { account, session }: Holder,
   given: Wallet,
 ): Promise<ListedWallet> {
   const wallet = readWallet(tools, given);
+  const { rowCount: waiting } = await db.query(
+    `select from payout_wallets where account_id = $1 and network = $2 and ${isSigned}`,
+    [account.id, wallet.network],
+  );
+  if (waiting !== 0) await requireFresh(db, session);
   const expiresAt = new Date(Date.now() + challengeMinutes * 60_000);
   const { host } = new URL(config.publicUrl);
   const purpose = `The account "${account.handle}" is to be paid to this wallet.`;

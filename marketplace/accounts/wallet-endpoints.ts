@@ -70,7 +70,9 @@ function addEndpoint(needs: WalletNeeds): Endpoint {
     id: "addWallet",
     tag: "Payout wallets",
     summary: "Propose a wallet; the answer holds the text it has to sign. What is paid now stays until then.",
-    description: "Sign the challenge's message with the wallet and send the signature with proveWallet.",
+    description:
+      "Sign the challenge's message with the wallet and send the signature with proveWallet. " +
+      `It takes the place of one that has not proved itself, and within ${freshMinutes} minutes of signing in of one that waits until it can be paid.`,
     access: "account",
     body: requestBody(walletBody, exampleWallet, settingsBody),
     answers: {
@@ -79,7 +81,7 @@ function addEndpoint(needs: WalletNeeds): Endpoint {
     },
     handler: async (request, response) => {
       const wallet = parse(walletBody, request.body ?? {}, "bad_request");
-      response.status(201).json(await addWallet(needs, accountOf(response), wallet));
+      response.status(201).json(await addWallet(needs, holderOf(response), wallet));
     },
   };
 }

@@ -155,7 +155,7 @@ export async function resolveReportAs(
     await recordAct(tx, {
       operatorId: operator.id,
       act: "resolved_report",
-      subject: id,
+      subject: resolved.id,
       note: asked.note,
       concerned: [],
     });

@@ -100,8 +100,11 @@ async function findAccounts(
   const { rows } = await db.query<Omit<FoundAccount, "credits" | "created_at"> & { credits: bigint; createdAt: Date }>(
     `select a.id, a.handle, a.state, a.created_at as "createdAt", b.spendable as credits, u.email
      from accounts a join balances b on b.account_id = a.id left join sign_in_users u on u.account_id = a.id
-     where a.id = $1 or a.id = any($5) or a.id = (select account_id from handles where handle = lower($2))
-       or u.email = lower($3) or a.id in (select account_id from payout_wallets where lower(address) = lower($4) limit 10)
+     where a.id in (
+       select unnest($5::text[] || $1::text)
+       union all select account_id from handles where handle = lower($2)
+       union all select account_id from sign_in_users where email = lower($3)
+       union all (select account_id from payout_wallets where lower(address) = lower($4) limit 10))
      order by a.created_at desc limit 10`,
     [asked.id, asked.handle, asked.email, asked.wallet, ids],
   );

@@ -16,12 +16,13 @@ export const readInputRequest = z.strictObject({
  * What a run was asked. Reading it is an act: it is logged before it is shown, and the buyer sees that it was read. 404 when none
  * is kept.
  */
-export async function readInputAs(db: Database, operator: Operator, id: string, said: unknown): Promise<ReadInput> {
+export async function readInputAs(db: Database, operator: Operator, asked: string, said: unknown): Promise<ReadInput> {
   const { note } = parse(readInputRequest, said, "invalid_value");
+  const id = withoutNul(asked);
   return inTransaction(db, async (tx) => {
     const { rows } = await tx.query<{ input: Kept; buyerId: AccountId | null }>(
       `select input, account_id as "buyerId" from runs where id = $1 and input is not null`,
-      [withoutNul(id)],
+      [id],
     );
     const row = rows[0];
     if (!row) throw new ApiError("not_found", "There is no such run, or its input was not kept.");

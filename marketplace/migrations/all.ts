@@ -75,9 +75,10 @@ import { newestLinks } from "./0103-newest-links.ts";
 import { sharedFiles } from "./0104-shared-files.ts";
 import { narrowedListings } from "./0105-narrowed-listings.ts";
 import { filesOfAgents } from "./0106-files-of-agents.ts";
-import { doubtedPayments } from "./0113-doubted-payments.ts";
-import { loweredBudgets } from "./0114-lowered-budgets.ts";
-import { filesOfRuns } from "./0115-files-of-runs.ts";
+import { keysOfClients } from "./0107-keys-of-clients.ts";
+import { doubtedPayments } from "./0108-doubted-payments.ts";
+import { loweredBudgets } from "./0109-lowered-budgets.ts";
+import { filesOfRuns } from "./0110-files-of-runs.ts";
 
 /**
  * Every step of the marketplace's schema, in the order in which it was shipped, which databases have run. Numbers are names: a new
@@ -160,6 +161,7 @@ export const migrations: readonly Migration[] = [
   sharedFiles,
   narrowedListings,
   filesOfAgents,
+  keysOfClients,
   doubtedPayments,
   loweredBudgets,
   filesOfRuns,

@@ -19,6 +19,8 @@ const codeSeconds = 60;
 /** What a person allowed a client ends after so long, however often the client renews its tokens. */
 export const grantDays = 180;
 export const renewalsAnHour = 40;
+/** Of what a client's tokens were renewed with so many are known again: at forty an hour it would be a great many. */
+export const renewalsKept = 1_000;
 /** A client is deleted this long after it last got tokens that a person allowed it. */
 export const clientKeptDays = 90;
 
@@ -102,10 +104,19 @@ export async function exchange(needs: GrantNeeds, asked: Asked): Promise<Tokens>
     );
     const access_token = await issue(tx, "access", secret.keyId, accessSeconds);
     const refresh_token = await issue(tx, "refresh", secret.keyId, refreshSeconds);
+    await forgetOldRenewals(tx, secret.keyId);
     return { access_token, token_type: "Bearer" as const, expires_in: accessSeconds, refresh_token, scope };
   });
   if (!tokens) throw await revokeGrant(needs.db, secret.keyId);
   return tokens;
+}
+
+async function forgetOldRenewals(tx: Queryable, keyId: KeyId): Promise<void> {
+  await tx.query(
+    `delete from oauth_secrets where key_id = $1 and kind = 'refresh' and used_at is not null and issued_at <= (
+       select issued_at from oauth_secrets where key_id = $1 and kind = 'refresh' order by issued_at desc offset ${renewalsKept} limit 1)`,
+    [keyId],
+  );
 }
 
 /** Each renewal keeps a row for weeks. One that is refused here spends nothing: the client tries it again. */

@@ -10,12 +10,14 @@ import { z } from "zod";
 import { ApiError } from "../../shared/errors.ts";
 import type { Log } from "../../shared/log.ts";
 import type { Database } from "../../shared/postgres.ts";
-import { isMailAddress } from "../accounts/users.ts";
+import { noteEmail, securityEmail } from "../accounts/account-emails.ts";
+import { accountOfUser, isMailAddress } from "../accounts/users.ts";
 import { cookiePrefixAt, opensSession } from "../http/session-cookie.ts";
 import { seenClient } from "../seen-client.ts";
 import type { Wallet } from "../wallet.ts";
 import type { OidcConfig } from "./config.ts";
 import { subjectOf } from "./id-token.ts";
+import { endOldestSessions } from "./own-sessions.ts";
 import { passkeysOf } from "./passkey-plugin.ts";
 import { columns } from "./tables.ts";
 
@@ -45,11 +47,19 @@ export function createAuth(options: AuthOptions) {
     databaseHooks: {
       // Without proof of the e-mail address there is no sign-in: a stranger could otherwise occupy its owner's address.
       user: { create: { before: async (user) => isProven(user) && { data: user } } },
-      // What a provider lets us do with its accounts is of no use here, so it is not kept.
-      account: { create: { before: async (identity) => ({ data: { ...identity, ...noTokens } }) } },
+      account: {
+        create: {
+          before: async (identity) => {
+            await noteProvider(options, identity.userId);
+            // What a provider lets us do with its accounts is of no use here, so it is not kept.
+            return { data: { ...identity, ...noTokens } };
+          },
+        },
+      },
       session: {
         create: {
           before: async (session, ctx) => ({ data: { ...session, ipAddress: ctx?.headers?.get(seenFrom) ?? null } }),
+          after: async ({ userId }) => endOldestSessions(db, userId),
         },
       },
     },
@@ -72,6 +82,8 @@ export function createAuth(options: AuthOptions) {
     },
     rateLimit: { enabled: false },
     telemetry: { enabled: false },
+    // What fails on our side is ours to tell: the library would print the whole error, and answer as if the person were refused.
+    onAPIError: { throw: true },
     // Only the messages: other arguments can hold tokens.
     logger: { level: "warn", log: (level, message) => log[level === "error" ? "warn" : "debug"](message) },
   });
@@ -112,6 +124,14 @@ export function passCookies({ headers }: Pick<globalThis.Response, "headers">, r
 /** What is stored of a link's token, which is random. */
 export function hashOf(token: string): string {
   return createHash("sha256").update(token).digest("base64url");
+}
+
+/** A way in that lasts, also when the address that it was added by is another's: the account's holder is told, if there is one. */
+async function noteProvider({ db, publicUrl, oidc }: AuthOptions, userId: string): Promise<void> {
+  const account = await accountOfUser(db, userId);
+  if (!account) return;
+  const what = `Signing in by ${oidc?.name ?? "single sign-on"} was added to your account: somebody signed in there with your e-mail address. From now on it signs in, also when the address is changed.`;
+  await noteEmail(db, account.id, securityEmail(publicUrl, "provider", "Single sign-on was added", what));
 }
 
 function isProven(user: { email: string; emailVerified: boolean; walletAddress?: unknown }): boolean {

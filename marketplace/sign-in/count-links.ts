@@ -32,3 +32,16 @@ export async function countLink(db: Queryable, email: string, asker: string): Pr
     headers: { "retry-after": "3600" },
   });
 }
+
+/** Takes one back that no mail server took: a day's links are those that were sent. */
+export async function uncountLink(db: Queryable, email: string, asker: string): Promise<void> {
+  await db.query(
+    `with asked as (
+       update asked_links set links = links - 1 where mailbox = $1 and asker = $2 and day = current_date and links > 0
+       returning mailbox
+     )
+     update letters_sent set letters = letters - 1 from asked
+     where address = asked.mailbox and day = current_date and letters > 0`,
+    [mailboxOf(email), asker],
+  );
+}

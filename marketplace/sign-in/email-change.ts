@@ -34,6 +34,13 @@ export async function askForEmail(
   await admitOrRefuse(db, `email-change:${session.userId}`, 5, "Too many changes of the address.");
   await admitLink(db, email, asker);
   const token = randomBytes(24).toString("base64url");
+  const keep = () => keepChange(db, session, email, token);
+  const link = `${publicUrl}${changePath}?token=${token}`;
+  return signIn.links.deliver({ email, asker }, { link, ...mailOf(publicUrl) }, keep);
+}
+
+/** In place of the one before, whose link holds no longer. */
+async function keepChange(db: Database, session: Session, email: string, token: string): Promise<void> {
   await db.query(
     `insert into email_changes (user_id, email, token_hash, session_id, expires_at)
      values ($1, $2, $3, $4, now() + interval '${changeMinutes} minutes')
@@ -41,8 +48,6 @@ export async function askForEmail(
        session_id = excluded.session_id, expires_at = excluded.expires_at, done_at = null`,
     [session.userId, email, hashOf(token), session.id],
   );
-  const link = `${publicUrl}${changePath}?token=${token}`;
-  return signIn.links.deliver(email, asker, { link, ...mailOf(publicUrl) });
 }
 
 interface AskedFor {

@@ -4,9 +4,9 @@ import { clientOf } from "../../shared/client-address.ts";
 import { ApiError } from "../../shared/errors.ts";
 import type { Database } from "../../shared/postgres.ts";
 import { type Auth, hashOf, headersOf, linkMinutes, passCookies, requireAuth } from "./auth.ts";
-import { countLink, knownBrowser } from "./count-links.ts";
+import { countLink, knownBrowser, uncountLink } from "./count-links.ts";
 import type { KnownBrowsers } from "./known-browsers.ts";
-import type { Mailer } from "./mail.ts";
+import { isSurelyUnsent, type Mailer } from "./mail.ts";
 
 /** Links that sign in once. */
 export class EmailLinks {
@@ -42,9 +42,15 @@ export class EmailLinks {
       if (showsLinks) shown = link;
       else await mailer?.sendLink(email, link, linkMinutes);
     };
-    if (!showsLinks) await countLink(this.#needs.db, email, asker);
-    await api.signInMagicLink({ body: { email, metadata: { deliver } }, headers: headersOf(request) });
+    const asked = { body: { email, metadata: { deliver } }, headers: headersOf(request) };
+    await this.#counted({ email, asker }, () => api.signInMagicLink(asked));
     return shown;
+  }
+
+  /** The address that a link's token signs in with; undefined for one that opens nothing. It is told to the mailbox's reader, who has the token. */
+  async addressOf(token: string): Promise<string | undefined> {
+    const { auth } = this.#needs;
+    return auth && addressOfPending(await auth.$context, token);
   }
 
   /** Exchanges a link's token for a session. 401 for one that is unknown, used, too old or not its asker's newest. */
@@ -57,16 +63,33 @@ export class EmailLinks {
     if (email) this.#needs.knownBrowsers?.remember(response, email);
   }
 
-  /** Sends a link of another kind, or answers it where it may be shown. 429 for too many in a day. */
+  /**
+   * Keeps what a link of another kind stands for and sends it, or answers it where it may be shown. 429 for too many in a day: then it is
+   * not kept either.
+   */
   async deliver(
-    email: string,
-    asker: string,
+    to: Addressee,
     { link, subject, before, after }: LinkEmail,
+    keep: () => Promise<unknown>,
   ): Promise<string | undefined> {
-    if (this.#needs.showsLinks) return link;
-    await countLink(this.#needs.db, email, asker);
-    await this.#needs.mailer?.send(email, subject, [before, link, after].join("\n\n"));
-    return undefined;
+    await this.#counted(to, async () => {
+      await keep();
+      if (!this.#needs.showsLinks)
+        await this.#needs.mailer?.send(to.email, subject, [before, link, after].join("\n\n"));
+    });
+    return this.#needs.showsLinks ? link : undefined;
+  }
+
+  /** Counts an e-mail before it is sent; one that no mail server took is none of the day's. */
+  async #counted({ email, asker }: Addressee, send: () => Promise<unknown>): Promise<void> {
+    const { db, showsLinks } = this.#needs;
+    if (!showsLinks) await countLink(db, email, asker);
+    try {
+      await send();
+    } catch (error) {
+      if (!showsLinks && isSurelyUnsent(error)) await uncountLink(db, email, asker);
+      throw error;
+    }
   }
 
   /**
@@ -74,10 +97,8 @@ export class EmailLinks {
    * would fail with its link used up. The holder of a valid link has proved that the address is theirs: it is answered.
    */
   async #ensureUser(token: string): Promise<string | undefined> {
-    const { internalAdapter } = await requireAuth(this.#needs.auth).$context;
-    const pending = await internalAdapter.findVerificationValue(`magic-link:${hashOf(token)}`);
-    if (!pending || pending.expiresAt < new Date()) return undefined;
-    const email = JSON.parse(pending.value).email.toLowerCase();
+    const email = await addressOfPending(await requireAuth(this.#needs.auth).$context, token);
+    if (email === undefined) return undefined;
     const { db } = this.#needs;
     const { rows } = await db.query("select token_hash from newest_links where address = $1", [email]);
     // Without a row it was sent by the version before.
@@ -99,8 +120,23 @@ export class EmailLinks {
   }
 }
 
+async function addressOfPending(
+  { internalAdapter }: Awaited<Auth["$context"]>,
+  token: string,
+): Promise<string | undefined> {
+  const pending = await internalAdapter.findVerificationValue(`magic-link:${hashOf(token)}`);
+  if (!pending || pending.expiresAt < new Date()) return undefined;
+  return JSON.parse(pending.value).email.toLowerCase();
+}
+
 function ended(): ApiError {
   return new ApiError("unauthenticated", "This link was used already, is too old, or a newer one was sent.");
+}
+
+export interface Addressee {
+  readonly email: string;
+  /** Against whom its link is counted. */
+  readonly asker: string;
 }
 
 export interface LinkEmail {

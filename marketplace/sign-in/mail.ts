@@ -36,3 +36,17 @@ export function createMailer({ mail }: SignInConfig, host: string): Mailer | und
     stop: () => transport.close(),
   };
 }
+
+/** Whether an e-mail that was not sent is surely with no mail server; of one whose answer was lost nobody knows. */
+export function isSurelyUnsent(error: unknown): boolean {
+  const { responseCode, syscall = "", message = "" }: Failure = (error as { cause?: Failure }).cause ?? {};
+  if (responseCode !== undefined) return true;
+  return ["connect", "getaddrinfo"].includes(syscall) || /^(Greeting never received|Connection timeout)$/.test(message);
+}
+
+/** As nodemailer tells it: what the mail server answered, or how it was not reached. */
+interface Failure {
+  readonly responseCode?: number;
+  readonly syscall?: string;
+  readonly message?: string;
+}

@@ -3,11 +3,23 @@ import type { Queryable } from "../../shared/postgres.ts";
 import { programOf } from "../seen-client.ts";
 import type { Session } from "./sessions.ts";
 
+/** So many of a person's sessions are kept, and all of them are listed. */
+const sessionsMax = 100;
+
+/** After one more: of a person's sessions the oldest end, since each sign-in would keep a row for days. */
+export async function endOldestSessions(db: Queryable, userId: string): Promise<void> {
+  await db.query(
+    `delete from sign_in_sessions where user_id = $1 and id in (
+       select id from sign_in_sessions where user_id = $1 order by updated_at desc, created_at desc, id offset ${sessionsMax})`,
+    [userId],
+  );
+}
+
 /** Where a person is signed in, this one first. */
 export async function listSessions(db: Queryable, { id, userId }: Session): Promise<readonly ListedSession[]> {
   const { rows } = await db.query<SessionRow>(
     `select id, user_agent, nullif(ip_address, '') as network, created_at, updated_at from sign_in_sessions where user_id = $1 and expires_at > now()
-     order by id = $2 desc, updated_at desc, id limit 100`,
+     order by id = $2 desc, updated_at desc, id limit ${sessionsMax}`,
     [userId, id],
   );
   return rows.map((row) => ({

@@ -32,13 +32,15 @@ export class SingleSignOn {
   async finish(request: Request, response: Response): Promise<string> {
     const auth = await this.#ready();
     const { publicUrl } = this.#needs;
-    const url = new URL(request.originalUrl, publicUrl);
-    const answer = await soon(auth.handler(new Request(url, { headers: headersOf(request) })));
+    // No database keeps NUL: what has one is no state of ours.
+    const url = new URL(request.originalUrl.replaceAll("%00", ""), publicUrl);
+    const answer = await soon(auth.handler(new Request(url, { headers: headersOf(request) })).catch(fail));
     const location = new URL(answer.headers.get("location") ?? "/", publicUrl);
     if (passCookies(answer, response)) return location.href;
     const why = location.searchParams.get("error");
+    if (answer.status >= 500 || why === failedHere) throw away(new Error("the library failed"));
     const advice = "The provider has to vouch for your e-mail address; begin again.";
-    throw new ApiError("unauthenticated", `Single sign-on did not work${why ? ` (${why})` : ""}. ${advice}`);
+    throw new ApiError("unauthenticated", `Single sign-on did not work${isWord(why) ? ` (${why})` : ""}. ${advice}`);
   }
 
   /** better-auth asks the provider about itself once, when it is made: that is done when it answers, not before. */
@@ -61,6 +63,12 @@ async function makeAuth(base: AuthOptions, oidc: OidcConfig): Promise<Auth> {
   throw new Error("the provider does not say how to sign in with it");
 }
 
+/** What the library says where it could not read what it keeps. */
+const failedHere = "internal_server_error";
+
+/** The error comes from an address that anybody can write: words of theirs are not told as ours. */
+const isWord = (error: string | null) => error !== null && /^\w{1,60}$/.test(error);
+
 /** The library waits for the provider without a limit. */
 async function soon<T>(work: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
@@ -68,6 +76,10 @@ async function soon<T>(work: Promise<T>): Promise<T> {
     timer = setTimeout(() => reject(away(new Error("the provider is silent"))), patienceMs);
   });
   return Promise.race([work, late]).finally(() => clearTimeout(timer));
+}
+
+function fail(cause: unknown): never {
+  throw away(cause);
 }
 
 function away(cause?: unknown): ApiError {

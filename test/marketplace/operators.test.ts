@@ -1,6 +1,8 @@
 import { describe, expect } from "vitest";
+import { find } from "../../marketplace/admin/find.ts";
 import { runCommand } from "../../marketplace/operator/command-line.ts";
 import { reportAgent } from "../../marketplace/reports/report-agent.ts";
+import { connect, type Database } from "../../shared/postgres.ts";
 import { withAccount } from "../support/browser.ts";
 import { marketTest } from "../support/fixtures.ts";
 import { balanceOf, call, run, type TestMarketplace } from "../support/marketplace.ts";
@@ -198,6 +200,27 @@ describe("agents and accounts", () => {
   });
 });
 
+async function accountsRead(db: Database): Promise<number> {
+  await db.query("select pg_stat_force_next_flush()");
+  const { rows } = await db.query(
+    `select sum(seq_tup_read + coalesce(idx_tup_fetch, 0))::integer as read from pg_stat_user_tables
+     where relname in ('accounts', 'sign_in_users', 'balances')`,
+  );
+  return rows[0].read;
+}
+
+test("a NUL in the id of what there is is left out of the log, too", async ({ market, seeded, ada }) => {
+  const { id } = await reportAgent(market.context, seeded.agent.address, {
+    address: "192.0.2.77",
+    said: { reason: "other", text: "Look at it" },
+  });
+  expect((await ada.browser.post(`/api/operator/reports/${id}%00/resolve`, {})).status).toBe(200);
+  expect(await lastSubject(market)).toBe(id);
+  const { body } = await run(market, seeded.key, seeded.agent.address, { text: "x" });
+  const read = await ada.browser.post(`/api/operator/runs/${body.run_id}%00/input`, { note: "asked to" });
+  expect([read.status, read.body.run_id]).toEqual([200, body.run_id]);
+});
+
 test("what no name can be is not found, never a 5xx", async ({ ada }) => {
   const posts: ReadonlyArray<[string, object]> = [
     ["accounts/%00/state", { move: "suspend", reason: "x" }],
@@ -294,6 +317,32 @@ describe("a search", () => {
       expect(await lastSubject(market)).toBe(seeded.key.slice(0, 8));
     }
     expect(market.lines.filter((line) => line.includes(seeded.key))).toEqual([]);
+  });
+
+  test("finds an account by an e-mail address or a handle without reading the others", async ({ market, ada }) => {
+    await market.context.db.query(`
+      with opened as (
+        insert into accounts (id, handle) select 'acc_many' || n, 'many-' || n from generate_series(1, 5000) n returning id
+      ), balance as (insert into balances (account_id) select id from opened)
+      insert into sign_in_users (id, name, email, email_verified, account_id)
+      select 'usr_' || id, '', id || '@example.com', true, id from opened`);
+    // One connection, which tells what it read.
+    const db = connect(market.databaseUrl, { poolMax: 1, applicationName: "find an account" });
+    try {
+      await db.query("analyze accounts, balances, handles, sign_in_users");
+      const { facilitator } = market.context;
+      const { rows } = await db.query("select account_id as id from handles where handle = $1", [ada.handle]);
+      const operator = { id: rows[0].id, handle: ada.handle, confirmedUntil: new Date() };
+      for (const text of ["acc_many77@example.com", "many-77"]) {
+        const before = await accountsRead(db);
+        const { accounts } = await find({ db, facilitator }, operator, text);
+        expect(accounts).toMatchObject([{ handle: "many-77", email: "acc_many77@example.com" }]);
+        expect((await accountsRead(db)) - before).toBeLessThan(100);
+      }
+    } finally {
+      await db.end();
+      await market.context.db.query("delete from sign_in_users where id like 'usr_acc_many%'");
+    }
   });
 
   test("that found no request is logged without its text, which can be a secret", async ({ market, ada }) => {

@@ -226,6 +226,9 @@ describe("a wallet", () => {
     const change = { accountId: late.accountId, tokenIds: [open.ledger.usdc] };
     await open.run(new TokenAssociateTransaction(change), late.key);
     await signedIn(11);
+    // Another one would take its place, as if it were removed.
+    const another = { network: hedera, address: newLedgerAccount(open).accountId };
+    expect((await browser.post("/api/account/wallets", another)).status).toBe(403);
     expect((await browser.post(`${waiting.at}/check`)).body.state).toBe("checked");
     expect((await told()).at(-1)).toEqual(added(late.accountId));
   });
@@ -529,8 +532,8 @@ describe("what the ledger says of a wallet", () => {
     async ([state, _earlier, _later, lookEarlier, lookLater], { open, still, late }) => {
       const account = newLedgerAccount(open, { associate: state === "unpayable" });
       const owner = await createAccount(still.db, { handle: `owner-${account.accountId.replaceAll(".", "-")}` });
-      const { id, challenge } = await addWallet(still, owner, { network: hedera, address: account.accountId });
       const holder = { account: owner, session: await sessionOf(still, owner) };
+      const { id, challenge } = await addWallet(still, holder, { network: hedera, address: account.accountId });
       await proveWallet(still, holder, id, account.sign(challenge!.message)).catch(() => {});
       const former = state === "checked" ? "unpayable" : "checked";
       expect(await listWallets(still.db, owner.id)).toMatchObject([{ state: former }]);

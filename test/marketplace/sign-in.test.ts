@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
+import { type AddressInfo, createServer as createSocketServer } from "node:net";
 import { PrivateKey } from "@hashgraph/sdk";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { describe, expect } from "vitest";
@@ -8,7 +8,7 @@ import { type LocalHedera, startLocalHedera } from "../../infra/local-hedera/loc
 import { readConfig } from "../../marketplace/config.ts";
 import { Browser, newEmail, signedIn, tokenIn } from "../support/browser.ts";
 import { marketTest } from "../support/fixtures.ts";
-import { startMarketplace } from "../support/marketplace.ts";
+import { startMarketplace, until } from "../support/marketplace.ts";
 import { kept, part, perFile } from "../support/part.ts";
 import { callbackOf, type MailServer, type OidcServer, startOidcProvider } from "../support/sign-in-servers.ts";
 
@@ -223,6 +223,75 @@ describe("by e-mail", () => {
     }
   });
 
+  test("links that the mail server did not take are none of the day's", async ({ mail, deployed }) => {
+    const { db } = deployed.context;
+    const email = newEmail();
+    const browser = new Browser(deployed.url);
+    const ask = async () => {
+      await db.query("delete from rate_limits");
+      return (await browser.post("/api/account/sign-in/email", { email })).status;
+    };
+    mail.refuse(true);
+    try {
+      for (let n = 0; n < 6; n += 1) expect(await ask()).toBe(503);
+    } finally {
+      mail.refuse(false);
+    }
+    for (let n = 0; n < 5; n += 1) expect(await ask()).toBe(202);
+    expect(await ask()).toBe(429);
+    const { rows } = await db.query("select letters from letters_sent where address = $1", [email]);
+    expect([rows[0].letters, mail.emailsTo(email)]).toEqual([5, 5]);
+  });
+
+  test("a link that the mail server may have taken, for its answer was lost, is one of the day's", async () => {
+    const server = createSocketServer((socket) => {
+      socket.on("error", () => {}).write("220 here\r\n");
+      socket.on("data", (said) => {
+        if (String(said).includes("\r\n.\r\n")) socket.destroy();
+        else socket.write(/^DATA/i.test(String(said)) ? "354 go on\r\n" : "250 well\r\n");
+      });
+    });
+    await once(server.listen(0, "127.0.0.1"), "listening");
+    const { port } = server.address() as AddressInfo;
+    const market = await startMarketplace({
+      env: { MARKETPLACE_PUBLIC_URL: publicUrl, SMTP_URL: `smtp://127.0.0.1:${port}`, MAIL_FROM: "a@example.com" },
+    });
+    try {
+      const email = newEmail();
+      const browser = new Browser(market.url);
+      for (let n = 0; n < 5; n += 1)
+        expect((await browser.post("/api/account/sign-in/email", { email })).status).toBe(503);
+      await market.context.db.query("delete from rate_limits");
+      expect((await browser.post("/api/account/sign-in/email", { email })).status).toBe(429);
+    } finally {
+      await market.stop();
+      server.close();
+    }
+  });
+
+  test("a change of the address that is asked for too often leaves the link that was sent last as it is", async ({
+    mail,
+    deployed,
+  }) => {
+    const { db } = deployed.context;
+    const [email, wanted] = [newEmail(), newEmail()];
+    const browser = new Browser(deployed.url);
+    await browser.post("/api/account/sign-in/email", { email });
+    await browser.post("/api/account/sign-in/email/confirm", { token: tokenIn(await linkTo(mail, email)) });
+    await browser.post("/api/account", { handle: `often-${email.slice(0, 6)}` });
+    const ask = async () => {
+      await db.query("delete from rate_limits");
+      return (await browser.post("/api/account/email", { email: wanted })).status;
+    };
+    for (let n = 0; n < 5; n += 1) expect(await ask()).toBe(202);
+    expect(await ask()).toBe(429);
+    const body = { token: tokenIn(await linkTo(mail, wanted)) };
+    expect(await browser.post("/api/account/email/confirm", body)).toMatchObject({
+      status: 200,
+      body: { email: wanted },
+    });
+  });
+
   test.for([
     ["listens to the network", { MARKETPLACE_HOST: "0.0.0.0" }],
     ["listens to the network of IPv6", { MARKETPLACE_HOST: "::" }],
@@ -276,6 +345,32 @@ describe("by OpenID Connect", () => {
     for (const row of rows) expect(Object.values(row)).toEqual([null, null, null]);
   });
 
+  test("the holder of an account gets an e-mail when a provider is added to it, once", async ({
+    mail,
+    provider,
+    deployed,
+  }) => {
+    const email = newEmail();
+    const browser = new Browser(deployed.url);
+    await browser.post("/api/account/sign-in/email", { email });
+    await browser.post("/api/account/sign-in/email/confirm", { token: tokenIn(await linkTo(mail, email)) });
+    await browser.post("/api/account", { handle: `told-${email.slice(0, 6)}` });
+    const before = mail.emailsTo(email);
+    for (let n = 0; n < 2; n += 1) {
+      expect((await throughProvider(provider, new Browser(deployed.url), email)).status).toBe(303);
+    }
+    const waiting = async () =>
+      (
+        await deployed.context.db.query(
+          "select from account_letters where account_id = (select account_id from sign_in_users where email = $1)",
+          [email],
+        )
+      ).rowCount;
+    await until(async () => mail.emailsTo(email) > before && (await waiting()) === 0);
+    expect(await mail.emailTo(email)).toContain("Signing in by Example was added to your account");
+    expect(mail.emailsTo(email)).toBe(before + 1);
+  });
+
   test.for([
     ["that the provider has not verified", `unverified-${newEmail()}`],
     ["that it says is verified in words only", `worded-${newEmail()}`],
@@ -311,6 +406,42 @@ describe("by OpenID Connect", () => {
     const own = await callbackOf(provider, browser, newEmail());
     expect((await browser.get(own)).status).toBe(303);
     expect((await new Browser(deployed.url).get(own)).status).toBe(401);
+  });
+
+  test("while the database fails it is a 503, and goes on from there", async ({ provider, deployed }) => {
+    const { db } = deployed.context;
+    for (const table of ["sign_in_verifications", "sign_in_sessions"]) {
+      const browser = new Browser(deployed.url);
+      const back = await callbackOf(provider, browser, newEmail());
+      await db.query(`alter table ${table} rename to away`);
+      try {
+        expect(await browser.get(back), table).toMatchObject({ status: 503 });
+      } finally {
+        await db.query(`alter table away rename to ${table}`);
+      }
+      const again = table === "sign_in_verifications" ? back : await callbackOf(provider, browser, newEmail());
+      expect((await browser.get(again)).status, table).toBe(303);
+    }
+  });
+
+  test("what an address says of an error is told where it is a word, and what no database keeps is a 401", async ({
+    provider,
+    deployed,
+  }) => {
+    const told = async (error: string) => {
+      const browser = new Browser(deployed.url);
+      const back = await callbackOf(provider, browser, newEmail());
+      const state = new URL(back, publicUrl).searchParams.get("state") ?? "";
+      const { status, body } = await browser.get(
+        `/api/account/sign-in/callback/oidc?${new URLSearchParams({ error, state })}`,
+      );
+      return { status, error: body.error };
+    };
+    expect(await told("access_denied")).toEqual({ status: 401, error: expect.stringContaining("(access_denied)") });
+    const lure = await told("Your account is locked, go to evil.example");
+    expect(lure).toEqual({ status: 401, error: expect.not.stringContaining("evil.example") });
+    const browser = new Browser(deployed.url);
+    expect((await browser.get("/api/account/sign-in/callback/oidc?code=x&state=%00")).status).toBe(401);
   });
 
   test("it goes on only to paths of this service", async ({ deployed }) => {
@@ -454,6 +585,22 @@ describe("a session", () => {
     expect((await there.post("/api/account/sign-out", { everywhere: true })).status).toBe(200);
     for (const browser of [here, there, third]) expect((await browser.get("/api/account")).status).toBe(401);
     expect((await new Browser(local.url).get("/api/account")).headers.get("www-authenticate")).toContain("Session");
+  });
+
+  test("of one person is among a hundred at most: at one more the oldest ends", async ({ local }) => {
+    const { db } = local.context;
+    const email = newEmail();
+    const first = await signedIn(local, email);
+    await db.query(
+      `insert into sign_in_sessions (id, user_id, token, expires_at, updated_at)
+       select $1 || n, id, $1 || n, now() + interval '7 days', now() + interval '1 second'
+       from sign_in_users, generate_series(1, 99) n where email = $1`,
+      [email],
+    );
+    expect((await first.get("/api/account")).status).toBe(200);
+    const last = await signedIn(local, email);
+    expect((await last.get("/api/account/sessions")).body.sessions).toHaveLength(100);
+    expect((await first.get("/api/account")).status).toBe(401);
   });
 
   test("is not taken from a cookie that was changed or made up", async ({ local }) => {

@@ -10,8 +10,10 @@ import type { Browser } from "./browser.ts";
 /** A real mail server that keeps what it is given. */
 export async function startMailServer(): Promise<MailServer> {
   const letters: Array<{ to: string[]; body: string }> = [];
+  let isRefusing = false;
   const server = new SMTPServer({
     authOptional: true,
+    onConnect: (_session, done) => done(isRefusing ? new Error("not now") : null),
     disabledCommands: ["STARTTLS", "AUTH"],
     onData: (stream, session, done) => {
       text(stream).then((body) => {
@@ -31,6 +33,9 @@ export async function startMailServer(): Promise<MailServer> {
       return body.replaceAll("=\r\n", "").replaceAll("=3D", "=");
     },
     emailsTo: (address) => letters.filter(({ to }) => to.includes(address)).length,
+    refuse: (refuses) => {
+      isRefusing = refuses;
+    },
     stop: () => new Promise((resolve) => server.close(() => resolve())),
   };
 }
@@ -39,6 +44,8 @@ export interface MailServer {
   readonly url: string;
   emailsTo(address: string): number;
   emailTo(address: string): Promise<string>;
+  /** Whether it takes no e-mail from now on. */
+  refuse(refuses: boolean): void;
   stop(): Promise<void>;
 }
 

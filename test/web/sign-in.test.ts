@@ -80,6 +80,27 @@ describe("the page to sign in on", () => {
     expect([signedIn.status, signedIn.headers.get("location")]).toEqual([303, "/explore"]);
   });
 
+  test("says who signs in by a mailed link, and who was signed in before: another's link, pressed unread, would have one pay for them", async ({
+    mail,
+    market,
+  }) => {
+    const [own, other] = [newEmail(), newEmail()];
+    const pageOf = async (link: string, cookie = "") =>
+      (await fetch(market.url + link.slice(publicUrl.length), { headers: { ...headers, cookie } })).text();
+    const mine = await linkFor(mail, market, own, "/");
+    expect(await pageOf(mine)).toContain(`You sign in as <b class="strong">${own}</b>`);
+    const { answer } = await submit(market, { way: "link", token: tokenIn(mine) });
+    const cookie = answer.headers.getSetCookie()[0]!.split(";")[0]!;
+    const theirs = await linkFor(mail, market, other, "/settings/credits");
+    const page = await pageOf(theirs, cookie);
+    expect(page).toContain(`You sign in as <b class="strong">${other}</b>`);
+    expect(page).toContain(`This browser is signed in as ${own}`);
+    const again = await pageOf(await linkFor(mail, market, own, "/"), cookie);
+    expect(again).toContain(`You sign in as <b class="strong">${own}</b>`);
+    expect(again).not.toContain("This browser is signed in as");
+    expect(await pageOf(mine, cookie)).not.toContain("You sign in as");
+  });
+
   test("never leads to another site, nor to what only programs read", async ({ mail, market }) => {
     for (const next of [
       "https://evil.example",

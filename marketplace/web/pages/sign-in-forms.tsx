@@ -125,9 +125,19 @@ function WalletWay({ next, networks, isAlone }: { next: string; networks: readon
 }
 
 /** The page that a mailed link opens. */
-export function Confirmation({ token, next }: { token: string; next: string }) {
+export function Confirmation({ token, next, email, before }: ConfirmationProps) {
   return (
     <SignInBox title="Sign in with this link" lede="The link works once, in this browser or any other.">
+      {email && (
+        <p>
+          You sign in as <b class="strong">{email}</b>. Go on only if that is your address.
+        </p>
+      )}
+      {email && before && (
+        <Callout tone="warn" title={`This browser is signed in as ${before}`}>
+          What you do here from then on, such as buying credits, is done for {email}.
+        </Callout>
+      )}
       <form method="post" action="/sign-in" data-busy="Signing in">
         <input type="hidden" name="way" value="link" />
         <input type="hidden" name="token" value={token} />
@@ -138,6 +148,15 @@ export function Confirmation({ token, next }: { token: string; next: string }) {
       </form>
     </SignInBox>
   );
+}
+
+interface ConfirmationProps {
+  readonly token: string;
+  readonly next: string;
+  /** Undefined for a link that opens nothing any more. */
+  readonly email: string | undefined;
+  /** Who is signed in in this browser, where that is somebody else. */
+  readonly before: string | undefined;
 }
 
 export function LinkSent({ email, link, again }: { email: string; link: string | undefined; again: string }) {

@@ -7,6 +7,7 @@ import { demoWalletPath } from "../demo-wallet.ts";
 import { signInPath } from "../layout.tsx";
 import type { Page, Shown, View, Visit } from "../page.ts";
 import { SignInBox } from "../sign-in-box.tsx";
+import { nameOf, type Viewer } from "../viewer.ts";
 import { type Asked, Confirmation, LinkSent, type Problem, type SignInNeeds, Ways } from "./sign-in-forms.tsx";
 
 const islands = ["sign-in-wallet.js"];
@@ -20,15 +21,27 @@ export function signInPage(needs: SignInNeeds): Page {
   return {
     path: "/sign-in",
     scriptBytesMax,
-    show: ({ viewer, query }) => {
+    show: async ({ viewer, query }) => {
       const asked: Asked = { next: nextOf(query.get("next")), email: "" };
       const token = query.get("token");
-      if (token) return viewOf(<Confirmation token={token} next={asked.next} />);
+      if (token) return confirmationOf(needs, viewer, token, asked);
       if (viewer) return { redirect: asked.next };
       return waysOf(needs, asked, query.has("refused") ? providerRefused : undefined);
     },
     submit: { bytesMax: 4_096, take: (visit, form) => enter(needs, visit, form) },
   };
+}
+
+/** Whoever mails their own link to another would have them sign in, and pay, as somebody else: it says whose it is. */
+async function confirmationOf(
+  { signIn }: SignInNeeds,
+  viewer: Viewer | undefined,
+  token: string,
+  { next }: Asked,
+): Promise<View> {
+  const email = await signIn.links.addressOf(token);
+  const before = viewer && viewer.session.email !== email ? nameOf(viewer) : undefined;
+  return viewOf(<Confirmation token={token} next={next} email={email} before={before} />);
 }
 
 const noStore = { "cache-control": "no-store" };

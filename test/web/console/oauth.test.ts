@@ -10,7 +10,9 @@ import { accountByHandle } from "../../../marketplace/accounts/create.ts";
 import { publishAgent } from "../../../marketplace/agents/publish.ts";
 import { credits } from "../../../marketplace/credits/amount.ts";
 import { grant } from "../../../marketplace/credits/ledger.ts";
+import { deleteExpiredRows } from "../../../marketplace/expired-rows.ts";
 import { forgetOldest } from "../../../marketplace/oauth/clients.ts";
+import { renewalsKept } from "../../../marketplace/oauth/grants.ts";
 import { marketTest } from "../../support/fixtures.ts";
 import { echoAgent, type TestMarketplace } from "../../support/marketplace.ts";
 import { allTools, callTool, textOf } from "../../support/mcp.ts";
@@ -512,6 +514,50 @@ test("tokens are renewed 40 times an hour, and what is refused past that is not 
   await db.query("update api_keys set created_at = now() - interval '181 days' where id = $1", [id]);
   const late = await askToken(renewal(shown.client_id, renewed.body.refresh_token));
   expect(late.body.error).toBe("invalid_grant");
+});
+
+test("of what a client's tokens were renewed with the newest thousand are kept, and none of a client that was revoked", async () => {
+  const { db } = market.context;
+  const shown = await newCode();
+  const { refresh_token } = (await askToken(shown)).body;
+  const [{ id }] = (await activeKeysOf(shown.client_id)) as [{ id: string }];
+  await db.query(
+    `insert into oauth_secrets (digest, kind, key_id, used_at, issued_at, expires_at)
+     select sha256(convert_to($1 || n, 'UTF8')), 'refresh', $1, now(), now() - interval '1 day' - n * interval '1 second', now() + interval '29 days'
+     from generate_series(1, 1500) n`,
+    [id],
+  );
+  const renewed = await askToken(renewal(shown.client_id, refresh_token));
+  expect(renewed.status).toBe(200);
+  const kept = async () =>
+    (await db.query("select count(*)::integer as kept from oauth_secrets where key_id = $1 and kind = 'refresh'", [id]))
+      .rows[0].kept;
+  expect(await kept()).toBe(renewalsKept);
+  expect((await askToken(renewal(shown.client_id, renewed.body.refresh_token))).status).toBe(200);
+  await db.query("update api_keys set revoked_at = now() - interval '2 hours' where id = $1", [id]);
+  await deleteExpiredRows(db);
+  expect(await kept()).toBe(0);
+});
+
+test("a client that can get no token any more is among those allowed no longer, and its place is free", async () => {
+  const { db } = market.context;
+  // The person has no place left for more clients by now.
+  await db.query("update api_keys set revoked_at = now() where client is not null and revoked_at is null");
+  const grants = await Promise.all(Array.from({ length: 4 }, newCode));
+  const [renewing, silent, old] = grants.slice(1) as [(typeof grants)[0], (typeof grants)[0], (typeof grants)[0]];
+  for (const grant of [renewing, silent, old]) expect((await askToken(grant)).status).toBe(200);
+  const clients = grants.map(({ client_id }) => client_id);
+  const among = "key_id in (select id from api_keys where client = any($1))";
+  await db.query(`update oauth_secrets set expires_at = now() where kind <> 'refresh' and ${among}`, [clients]);
+  await db.query("update api_keys set created_at = now() - interval '2 hours' where client = any($1)", [clients]);
+  await db.query("update api_keys set created_at = now() - interval '181 days' where client = $1", [old.client_id]);
+  await db.query(
+    "update oauth_secrets set expires_at = now() where key_id in (select id from api_keys where client = $1)",
+    [silent.client_id],
+  );
+  await deleteExpiredRows(db);
+  const active = await Promise.all(clients.map(async (client) => (await activeKeysOf(client)).length));
+  expect(active).toEqual([0, 1, 0, 0]);
 });
 
 test("one address has few unanswered requests and registers few clients an hour; those that nobody allows go first", async () => {

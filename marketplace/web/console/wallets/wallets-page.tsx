@@ -48,9 +48,9 @@ export function walletsPage(needs: Needs): Page {
     },
     show: (visit, refusal) => view(needs, visit, refusal),
     acts: {
-      add: async ({ account }, form) => {
+      add: async ({ account, viewer: { session } }, form) => {
         const given = { network: form.get("network") ?? "", address: (form.get("address") ?? "").trim() };
-        const { id } = await addWallet(needs, account, given);
+        const { id } = await addWallet(needs, { account, session }, given);
         return { redirect: `${path}?sign=${id}#add` };
       },
       prove: (visit, form) =>

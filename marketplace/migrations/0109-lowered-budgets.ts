@@ -134,6 +134,6 @@ const claimModels = `
 `;
 
 export const loweredBudgets: Migration = {
-  name: "0114-lowered-budgets",
+  name: "0109-lowered-budgets",
   sql: claimModels,
 };
