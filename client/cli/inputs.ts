@@ -24,7 +24,7 @@ export async function readInputs(
 
 async function textGiven(whole: string): Promise<string> {
   if (whole === "-") return text(process.stdin);
-  return whole.startsWith("@") ? (await fileIn(whole.slice(1))).toString("utf8") : whole;
+  return whole.startsWith("@") ? textOf(await fileIn(whole.slice(1))) : whole;
 }
 
 function objectIn(json: string): Record<string, unknown> {
@@ -45,7 +45,12 @@ function jsonIn(json: string, name: string): unknown {
 async function fileAsInput(path: string): Promise<string> {
   const bytes = await fileIn(path);
   const type = pictureTypeOf(bytes);
-  return type ? `data:${type};base64,${bytes.toString("base64")}` : bytes.toString("utf8");
+  return type ? `data:${type};base64,${bytes.toString("base64")}` : textOf(bytes);
+}
+
+/** Without the mark that Windows' programs begin a file with. */
+function textOf(bytes: Buffer): string {
+  return new TextDecoder().decode(bytes);
 }
 
 export async function fileIn(path: string): Promise<Buffer> {

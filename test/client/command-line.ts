@@ -54,6 +54,15 @@ describe("with a key", () => {
     expect((await command(["show", paid.address])).out).toContain("text  text, required");
   });
 
+  test("reads files as Windows writes them, with a mark before their text", async ({ paid, command, directory }) => {
+    await writeFile(join(directory, "input.json"), '\uFEFF{"text":"from a file"}');
+    expect(await command(["run", paid.address, "--input", "@input.json"])).toMatchObject({ code: 0 });
+    await writeFile(join(directory, "words.txt"), "\uFEFFwords");
+    const ran = await command(["run", paid.address, "text=@words.txt", "--json"]);
+    expect(ran.out).toContain("words");
+    expect(ran.out).not.toContain("\uFEFF");
+  });
+
   test("waits as many seconds as it is told, also parts of one", async ({ command }) => {
     for (const seconds of ["64.1", "0.5e3"]) {
       expect(await command(["balance", "--timeout", seconds])).toMatchObject({ code: 0, said: "" });

@@ -182,9 +182,13 @@ describe("what a creator sees of an agent", () => {
   });
 
   test("is counted once where a result was let go unpaid, made again and paid for", async ({ market }) => {
-    const { agent, figures } = await creatorWithAgent(market);
+    const { id, agent, figures } = await creatorWithAgent(market);
     const { db, paidCalls } = market.context;
     await payCall(market, agent.agentId, "made-twice", null);
+    await db.query(
+      "insert into files (name, account_id, run_id, bytes) select repeat('a', 64) || '.png', $1, run_id, 1 from paid_calls where payment_key = 'made-twice'",
+      [id],
+    );
     await until(async () => (await figures()).runs === 1);
     const output = JSON.stringify({ kind: "image", images: [] });
     const made = (transaction: string | null) =>
@@ -193,7 +197,7 @@ describe("what a creator sees of an agent", () => {
         [output, transaction],
       );
     await made(null);
-    await paidCalls.dropFiles({ network: "eip155:84532", key: "made-twice" });
+    expect(await paidCalls.dropFiles({ network: "eip155:84532", key: "made-twice" })).toBe("run_paidmade-twice");
     await made("0x3");
     await until(async () => {
       await countRuns(db);

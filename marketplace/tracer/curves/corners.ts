@@ -67,28 +67,41 @@ interface Line {
 const [sideBefore, sideAfter, sideEnd] = Array.from({ length: 3 }, (): Line => ({ x: 0, y: 0, dx: 0, dy: 0 }));
 
 function sharpen(points: Points, i: number, turn: number): void {
-  const { x, y, corner, count: n } = points;
-  const side = Math.min(5, (n >> 2) - 1);
-  const straight = side >= 3;
-  if (straight) {
-    const before = line(points, i - 1 - side, side, offMax, sideBefore);
-    const after = before && line(points, i + 2, side, offMax, sideAfter);
-    const cross = after ? before.dx * after.dy - before.dy * after.dx : 0;
-    if (after && Math.abs(cross) > 0.35) {
-      const s = ((after.x - before.x) * after.dy - (after.y - before.y) * after.dx) / cross;
-      const px = before.x + before.dx * s;
-      const py = before.y + before.dy * s;
-      if (lengthOf(px - x[i], py - y[i]) < beyondMax) {
-        x[i] = px;
-        y[i] = py;
-        corner[i] = 1;
-        pull(points, (i - 1 + n) % n, before);
-        pull(points, (i + 1) % n, after);
-        return;
-      }
-    }
-  }
-  if (turn >= turnSure) corner[i] = 1;
+  const side = Math.min(5, (points.count >> 2) - 1);
+  if (side >= 3 && meetAt(points, i, { side, offMax, beyondMax })) return;
+  if (side >= shortSide.side && meetAt(points, i, shortSide)) return;
+  if (turn >= turnSure) points.corner[i] = 1;
+}
+
+interface Sides {
+  /** Points of each. */
+  readonly side: number;
+  readonly offMax: number;
+  readonly beyondMax: number;
+  /** They run along rows and columns of pixels. */
+  readonly upright?: boolean;
+}
+
+/** Between other corners few points are left. So few lie on a line on small circles too, but neither so exactly nor upright. */
+const shortSide: Sides = { side: 3, offMax: 0.05, beyondMax: 0.62, upright: true };
+const uprightMin = 0.998;
+
+/** Puts the corner where its two sides meet; false where they are not straight. */
+function meetAt(points: Points, i: number, { side, offMax, beyondMax, upright = false }: Sides): boolean {
+  const { count: n } = points;
+  const before = line(points, i - 1 - side, side, offMax, sideBefore);
+  const after = before && line(points, i + 2, side, offMax, sideAfter);
+  if (!after || (upright && !(isUpright(before) && isUpright(after)))) return false;
+  const meeting = crossing(before, after, 0.35);
+  if (!meeting || !isFrom(points, i, meeting, beyondMax)) return false;
+  setCorner(points, i, meeting);
+  pull(points, (i - 1 + n) % n, before);
+  pull(points, (i + 1) % n, after);
+  return true;
+}
+
+function isUpright({ dx, dy }: Line): boolean {
+  return Math.max(Math.abs(dx), Math.abs(dy)) > uprightMin;
 }
 
 /**
@@ -96,7 +109,7 @@ function sharpen(points: Points, i: number, turn: number): void {
  * `i` is somewhere on it. A round end is left alone: the lines of its sides and its end meet too far outside it.
  */
 function squareEnd(points: Points, i: number): boolean {
-  const { corner, count: n } = points;
+  const { count: n } = points;
   for (let wide = endWideMin; wide <= endWideMax && n >= wide + 2 * endSide + 2; wide++) {
     for (let from = i - wide + 1; from <= i; from++) {
       // The outermost points lie in the corners' own pixels, whose coverage says little of either edge.
@@ -107,17 +120,11 @@ function squareEnd(points: Points, i: number): boolean {
       if (!after) continue;
       const first = (from + n) % n;
       const last = (from + wide - 1 + n) % n;
-      const one = crossing(before, end);
-      const two = crossing(end, after);
-      if (!one || !two || !near(points, first, one) || !near(points, last, two)) continue;
-      for (const [at, [px, py]] of [
-        [first, one],
-        [last, two],
-      ] as const) {
-        points.x[at] = px;
-        points.y[at] = py;
-        corner[at] = 1;
-      }
+      const one = crossing(before, end, squareMin);
+      const two = crossing(end, after, squareMin);
+      if (!one || !two || !isFrom(points, first, one, endNear) || !isFrom(points, last, two, endNear)) continue;
+      setCorner(points, first, one);
+      setCorner(points, last, two);
       return true;
     }
   }
@@ -132,16 +139,44 @@ const endOffMax = 0.12;
 /** Farthest a corner may lie from the chain's point beside it; half a pixel is what a square one cuts off. */
 const endNear = 0.6;
 
-/** Where two lines meet, if they do at something like a right angle. */
-function crossing(a: Line, b: Line): readonly [number, number] | null {
-  const cross = a.dx * b.dy - a.dy * b.dx;
-  if (Math.abs(cross) < 0.85) return null;
-  const s = ((b.x - a.x) * b.dy - (b.y - a.y) * b.dx) / cross;
-  return [a.x + a.dx * s, a.y + a.dy * s];
+/** The sine of something like a right angle. */
+const squareMin = 0.85;
+
+/** Where two lines meet. */
+interface Meeting {
+  readonly x: number;
+  readonly y: number;
+  readonly one: Line;
+  readonly other: Line;
 }
 
-function near({ x, y }: Points, i: number, [px, py]: readonly [number, number]): boolean {
-  return (px - x[i]) ** 2 + (py - y[i]) ** 2 < endNear * endNear;
+/** Null where the sine of the angle between the lines is less than `sineMin`. */
+function crossing(one: Line, other: Line, sineMin: number): Meeting | null {
+  const cross = one.dx * other.dy - one.dy * other.dx;
+  if (Math.abs(cross) < sineMin) return null;
+  const s = ((other.x - one.x) * other.dy - (other.y - one.y) * other.dx) / cross;
+  return { x: one.x + one.dx * s, y: one.y + one.dy * s, one, other };
+}
+
+/**
+ * Whether a point of the chain is what became of a corner: it lies near, or has only moved along one of the sides, by as much as the
+ * coverage of the corner's own pixel misleads.
+ */
+function isFrom({ x, y }: Points, i: number, corner: Meeting, nearMax: number): boolean {
+  const [dx, dy] = [corner.x - x[i], corner.y - y[i]];
+  const off = lengthOf(dx, dy);
+  if (off < nearMax) return true;
+  const isOn = (side: Line) => Math.abs(dx * side.dy - dy * side.dx) < movedOffMax;
+  return off < movedMax && (isOn(corner.one) || isOn(corner.other));
+}
+
+const movedMax = 1.3;
+const movedOffMax = 0.06;
+
+function setCorner({ x, y, corner }: Points, i: number, to: Meeting): void {
+  x[i] = to.x;
+  y[i] = to.y;
+  corner[i] = 1;
 }
 
 /** Lays a point beside a corner, which the chain had cut, onto its side. */

@@ -36,7 +36,7 @@ export function covering(
   if (work.failures >= failuresMax) return measured;
   const isEnd = nearCoveredEnds(found);
   const clear = edges.filter(({ x, y }) => !isEnd(x, y));
-  const missMax = measured ? betterMin * measured.miss : movedMissMax;
+  const missMax = measured ? betterMin * measured.miss : areShort(found) ? closeMax : movedMissMax;
   for (const { strokes, cover } of movedBy(found, clear, work, lay)) {
     if (cover && cover.miss <= missMax && cover.strays <= movedStrayMax && areAlike(strokes)) {
       work.failures = 0;
@@ -58,6 +58,13 @@ const betterMin = 0.8;
 /** How far edges may be off where they themselves say where strokes lie. */
 const movedMissMax = 0.08;
 const movedStrayMax = 0.005;
+
+/** Whether strokes are hardly longer than wide: what an outline draws as well, and how their ends are cut is most of it. */
+function areShort(strokes: readonly FoundStroke[]): boolean {
+  return strokes.every(({ way, width }) => way.length < shortMax * width);
+}
+
+const shortMax = 6;
 
 /** Strokes as they were found, or with round joins where these are clearly nearer. */
 function bestOf([asFound, asRound]: readonly Laid[]): Covering | null {

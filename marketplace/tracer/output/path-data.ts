@@ -50,12 +50,12 @@ function segments({ kinds, points, open }: Outline, unit: number, startX: number
     if (kinds[k] === 1) {
       const [x, y] = lineEnd(i, pen.x, pen.y);
       i += 2;
-      if (kinds[k + 1] === 1) {
-        const [nextX, nextY] = lineEnd(i, x, y);
-        // Segments in one direction are one line.
-        if (goesOn(x - pen.x, y - pen.y, nextX - x, nextY - y)) continue;
+      let [nextX, nextY] = [x, y];
+      for (let ahead = 1, j = i; kinds[k + ahead] === 1 && nextX === x && nextY === y; ahead++, j += 2) {
+        [nextX, nextY] = lineEnd(j, x, y);
       }
-      pen.line(x, y);
+      // Segments in one direction are one line.
+      if (!goesOn(x - pen.x, y - pen.y, nextX - x, nextY - y)) pen.line(x, y);
     } else if (kinds[k] === 2) {
       pen.arc(points[i] * unit, points[i + 1] * unit, at(i + 2), at(i + 3));
       i += 4;

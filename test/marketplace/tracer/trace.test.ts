@@ -211,6 +211,20 @@ describe("what is drawn is what was drawn", () => {
     expect(pathData([{ x: 0, y: 0, kinds: [3], points: lopsided, open: true }], 1)).toBe("M0 0c0 60 10 60 60 0");
   });
 
+  test.each([
+    [14, 14],
+    [14, 14.5],
+    [14.5, 14.5],
+    [14, 14.4],
+    [14.4, 14.6],
+  ])("a plus of bars 4 px wide at %f, %f has right corners and square ends", (x, y) => {
+    const plus = `<path fill="#ddd" d="M${x} ${y - 6}h4v6h6v4h-6v6h-4v-6h-6v-4h6z"/>`;
+    const { svg } = trace(picture(32, 32, `<rect width="32" height="32" fill="#222"/>${plus}`));
+    expect(svg).not.toContain("round");
+    const outlines = Array.from(svg.matchAll(/ d="([^"]*)"/g), ([, d = ""]) => d);
+    for (const d of outlines) expect(d).toMatch(/^M[\d ]+[hvz\d-]+$/);
+  });
+
   test("the end of a narrow stroke is square where it was square and round where it was round", () => {
     const bar = (more: string) =>
       trace(
