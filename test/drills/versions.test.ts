@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { rm } from "node:fs/promises";
+import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -19,19 +19,20 @@ const git = async (...args: string[]) =>
 async function commitBeforeNewestMigration(): Promise<string | undefined> {
   try {
     const newest = await git("log", "-1", "--format=%H", "--diff-filter=A", "--", ...folders);
-    for (const commit of (await git("rev-list", "-n", "20", `${newest}^`)).split("\n")) {
-      if (await hasItsMigrations(commit)) return commit;
+    for (const commit of (await git("rev-list", "-n", "200", `${newest}^`)).split("\n")) {
+      if (await hasShippedMigrations(commit)) return commit;
     }
   } catch {}
   return undefined;
 }
 
-/** Whether a commit has each migration that it imports: one without was never run. */
-async function hasItsMigrations(commit: string): Promise<boolean> {
+/** Whether a commit has each migration that it imports, and this version has it too: one that has shipped stays, and keeps its name. */
+async function hasShippedMigrations(commit: string): Promise<boolean> {
   for (const folder of folders) {
     const imported = (await git("show", `${commit}:${folder}/all.ts`)).matchAll(/from "\.\/(.+?)"/g);
     const there = new Set((await git("ls-tree", "--name-only", `${commit}:${folder}`)).split("\n"));
-    for (const [, file = ""] of imported) if (!there.has(file)) return false;
+    const here = new Set(await readdir(join(projectDirectory, folder)));
+    for (const [, file = ""] of imported) if (!there.has(file) || !here.has(file)) return false;
   }
   return true;
 }
