@@ -46,11 +46,7 @@ const bothSchemes: readonly Row[] = [
 ];
 
 const evm: readonly Row[] = [
-  [
-    "asset_not_deployed_contract",
-    "There is no contract at the asset's address",
-    "Take an asset that the message names.",
-  ],
+  ["asset_not_deployed_contract", "There is no contract at the asset's address", "Take the USDC of the network."],
   ["eip6492_factory_not_allowed", "The payer's wallet is not deployed yet", "Deploy the wallet, or pay from another."],
   ["invalid_exact_evm_authorization_value", "The authorization is over another amount", again],
   [

@@ -19,7 +19,7 @@ const body = { text: "paid once" };
 interface Other {
   /** What it says against a payment that it had to settle before. */
   readonly reason?: string;
-  /** It is ours, and did not even hear of the settlement. */
+  /** It is ours, did not even hear of the settlement, and has its record away when that is asked for first. */
   readonly isOurs?: boolean;
 }
 
@@ -32,13 +32,18 @@ async function startOther(
   { reason: first = nonceUsed, isOurs = false }: Other,
 ): Promise<HttpServer & { expire(): void }> {
   let settled = 0;
+  let asked = 0;
   let reason = first;
   const server = await startHttpServer(async (request, response) => {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk);
     const answer = (status: number, said: unknown) =>
       response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(said));
-    if (request.url?.startsWith("/payments") && !isOurs) return void answer(404, { error: "Not found" });
+    if (request.url?.startsWith("/payments")) {
+      asked += 1;
+      if (!isOurs) return void answer(404, { error: "Not found" });
+      if (asked === 1) return void request.socket.destroy();
+    }
     if (request.url === "/settle") settled += 1;
     if (request.url === "/settle" && settled > 1) {
       return void answer(200, { success: false, errorReason: reason, transaction: "", network: "eip155:84532" });
@@ -106,7 +111,9 @@ test("a payment that comes too late is offered anew where the facilitator's reco
   const { other, market } = await startThere(paid, { reason: tooLate, isOurs: true });
   const url = `${market.url}/api/agent/${paid.address}`;
   const proof = await payQuote(paid, "evm", await post(url, { body }));
-  expect((await post(url, { body, proof })).status).toBe(503);
+  for (const _ of ["the settlement's answer is lost", "the record cannot be asked"]) {
+    expect((await post(url, { body, proof })).status).toBe(503);
+  }
   const later = await post(url, { body, proof });
   expect(later.status).toBe(402);
   expect(later.headers.get("payment-required")).not.toBeNull();

@@ -276,8 +276,7 @@ describe("by e-mail", () => {
     const { db } = deployed.context;
     const [email, wanted] = [newEmail(), newEmail()];
     const browser = new Browser(deployed.url);
-    await browser.post("/api/account/sign-in/email", { email });
-    await browser.post("/api/account/sign-in/email/confirm", { token: tokenIn(await linkTo(mail, email)) });
+    await signInByMail(browser, mail, email);
     await browser.post("/api/account", { handle: `often-${email.slice(0, 6)}` });
     const ask = async () => {
       await db.query("delete from rate_limits");
@@ -336,8 +335,7 @@ describe("by OpenID Connect", () => {
     await browser.post("/api/account", { handle: `oidc-${email.slice(0, 6)}` });
 
     const other = new Browser(deployed.url);
-    await other.post("/api/account/sign-in/email", { email });
-    await other.post("/api/account/sign-in/email/confirm", { token: tokenIn(await linkTo(mail, email)) });
+    await signInByMail(other, mail, email);
     expect((await other.get("/api/account")).body.account.handle).toBe(`oidc-${email.slice(0, 6)}`);
     const { rows } = await deployed.context.db.query(
       "select access_token, refresh_token, id_token from sign_in_identities",
@@ -352,8 +350,7 @@ describe("by OpenID Connect", () => {
   }) => {
     const email = newEmail();
     const browser = new Browser(deployed.url);
-    await browser.post("/api/account/sign-in/email", { email });
-    await browser.post("/api/account/sign-in/email/confirm", { token: tokenIn(await linkTo(mail, email)) });
+    await signInByMail(browser, mail, email);
     await browser.post("/api/account", { handle: `told-${email.slice(0, 6)}` });
     const before = mail.emailsTo(email);
     for (let n = 0; n < 2; n += 1) {
@@ -658,6 +655,11 @@ async function signatureMap(key: PrivateKey, text: string): Promise<string> {
   const { proto } = await import("@hiero-ledger/proto");
   const pair = { pubKeyPrefix: key.publicKey.toBytesRaw(), ed25519: key.sign(Buffer.from(text)) };
   return Buffer.from(proto.SignatureMap.encode({ sigPair: [pair] }).finish()).toString("base64");
+}
+
+async function signInByMail(browser: Browser, mail: MailServer, email: string): Promise<void> {
+  await browser.post("/api/account/sign-in/email", { email });
+  await browser.post("/api/account/sign-in/email/confirm", { token: tokenIn(await linkTo(mail, email)) });
 }
 
 async function linkTo(mail: MailServer, email: string): Promise<string> {

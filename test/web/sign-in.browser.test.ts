@@ -3,6 +3,7 @@ import { expect } from "vitest";
 import { freePort } from "../../infra/free-port.ts";
 import { accountByHandle } from "../../marketplace/accounts/create.ts";
 import { nameOperator } from "../../marketplace/admin/operators.ts";
+import { Browser } from "../support/browser.ts";
 import { afterFrames, open, visitEverywhere } from "./browser.ts";
 import { type Site, signIn, startSite, test } from "./site.ts";
 
@@ -11,6 +12,31 @@ test("the page to sign in on shows without a fault at every width, in both theme
 
 test("the page that a mailed link opens shows without a fault at every width, in both themes", ({ site }) =>
   visitEverywhere(site, "/sign-in?token=a", { name: "sign-in-link" }));
+
+/** As long as one may be, without a place to break it. */
+const longAddress = () => `${Math.random().toString(36).slice(2)}${"m".repeat(40)}@example.com`;
+
+test("so does that of a link which signs another in than who is signed in, and the page that says where a link goes", async ({
+  site,
+}) => {
+  await visitEverywhere(site, "/", {
+    name: "sign-in-link-of-another",
+    prepare: async (page) => {
+      await signIn(site, page);
+      const asked = await new Browser(site.url).post("/api/account/sign-in/email", { email: longAddress() });
+      await page.goto(asked.body.link);
+      expect(await page.getByText("This browser is signed in as").isVisible()).toBe(true);
+    },
+  });
+  await visitEverywhere(site, "/sign-in", {
+    name: "sign-in-link-sent",
+    prepare: async (page) => {
+      await page.getByLabel("E-mail").fill(longAddress());
+      await page.keyboard.press("Enter");
+      await page.getByRole("link", { name: "open this link" }).waitFor();
+    },
+  });
+});
 
 test("signing in by e-mail needs a keyboard and nothing else, not even JavaScript", async ({ site }) => {
   const { page, complaints, close } = await open(site, "/sign-in?next=/there", { javaScriptEnabled: false });

@@ -106,7 +106,7 @@ export class FacilitatorClient {
     return status === 200 ? JSON.parse(body) : undefined;
   }
 
-  /** Whether the facilitator says that it never had this payment to settle; false where it keeps no record, or does not answer. */
+  /** Whether the facilitator says that it never had this payment to settle; false where it keeps no record. Throws when it does not answer. */
   async hasNotClaimed(id: PaidCallId): Promise<boolean> {
     const { status, body } = await this.#get(recordPathOf(id));
     return status === 404 && (JSON.parse(body) as Answer).claimed === false;

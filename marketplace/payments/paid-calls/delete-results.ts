@@ -1,7 +1,7 @@
 import type { Queryable } from "../../../shared/postgres.ts";
 import { forgetUnsettled } from "../../agents/count-days.ts";
 import { historyDays } from "../../history-days.ts";
-import { legalFor } from "./states.ts";
+import { isFree, legalFor } from "./states.ts";
 
 /**
  * Deletes results that were delivered as long ago as runs are kept; no verb reads them any more. The rows stay for good: that a payment
@@ -17,7 +17,6 @@ export async function deleteDeliveredResults(db: Queryable): Promise<void> {
  * good, for nothing. Should one turn out to be settled all the same, its agent runs again.
  */
 export async function deleteUnpaidResults(db: Queryable): Promise<void> {
-  const isFree = "(lease_until is null or lease_until < now())";
   await db.query(`
     with ${oldCalls(`${legalFor("dropResult")} and ${isFree}`)}, forgotten as (${forgetUnsettled("old")})
     ${updateOld("output = null, receipt = null, result_at = null")}`);

@@ -16,7 +16,7 @@ export interface LeasedCall extends Progress {
   readonly by: Actor;
   /** An earlier post began it, and may have had its payment settled without learning of it. */
   readonly isResumed: boolean;
-  /** Its payment's nonce was found used, and nothing tells by what. */
+  /** Its payment can no longer be used, and no facilitator tells whether it paid. */
   readonly mayHavePaid: boolean;
 }
 

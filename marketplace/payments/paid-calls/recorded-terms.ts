@@ -4,7 +4,7 @@ import { type FacilitatorRecord, facilitatorRecordShape } from "../facilitator/f
 import { isOutOfTime, nonceUsed } from "../facilitator/refusal-reasons.ts";
 import type { PaidCallId, SettleRequirements } from "../payment-payload.ts";
 import type { LeasedCall } from "./paid-call.ts";
-import { mayHavePaid, type Refused, type Unknown } from "./redemption.ts";
+import { mayHavePaid, outcomeUnknown, type Refused, type Unknown } from "./redemption.ts";
 
 /** What the facilitator has on record of a payment; undefined for what it does not know. Throws when it does not answer. */
 export async function recordOf(
@@ -28,9 +28,13 @@ export async function refusalOnRecord(
   if (refusal.outcome === "unknown") return refusal;
   const isDoubted = wasDoubted || refusal.reason === nonceUsed;
   if (!isDoubted && !(isResumed && isOutOfTime(refusal.reason))) return refusal;
-  const record = await recordOf(facilitator, id).catch(() => undefined);
-  if (record !== undefined) return refusal;
-  return isDoubted || !(await facilitator.hasNotClaimed(id).catch(() => false)) ? mayHavePaid : refusal;
+  try {
+    if ((await recordOf(facilitator, id)) !== undefined) return refusal;
+    return isDoubted || !(await facilitator.hasNotClaimed(id)) ? mayHavePaid : refusal;
+  } catch {
+    // A doubt is kept for good (store.ts), and its record may be there in a moment.
+    return isDoubted ? mayHavePaid : outcomeUnknown;
+  }
 }
 
 /**

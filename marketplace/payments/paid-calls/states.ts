@@ -124,6 +124,9 @@ export function inStates(states: readonly PaidCallState[]): string {
   return `(${states.map((state) => `(${conditions[state]})`).join(" or ")})`;
 }
 
+/** SQL: whether no post works on the call, whose lease has lapsed or was given back. */
+export const isFree = "(lease_until is null or lease_until < now())";
+
 const conditions: Readonly<Record<PaidCallState, string>> = {
   begun: "delivered_at is null and output is null and transaction_id is null",
   settled: "delivered_at is null and output is null and transaction_id is not null",

@@ -20,7 +20,7 @@ import {
   type PaidCall,
   type UnsettledCalls,
 } from "./paid-call.ts";
-import { type Actor, inStates, isLaterPost, legalFor, requireLegal } from "./states.ts";
+import { type Actor, inStates, isFree, isLaterPost, legalFor, requireLegal } from "./states.ts";
 
 /**
  * The record of paid calls, one row a payment; states.ts says what may become of one. Where a row lacks output or
@@ -311,8 +311,6 @@ export class PaidCalls {
 const seenMax = 10_000;
 /** What no facilitator tells in so long, it will not tell. */
 const goesOnFor = "1 day";
-/** SQL: no post works on the call. */
-const isFree = "(lease_until is null or lease_until < now())";
 
 const beginning = { at: "-infinity", network: "", key: "" };
 
