@@ -61,6 +61,17 @@ export async function signaturesFor(key: Key, body: SignedBody): Promise<readonl
   return found && [...new Map(found.map((signature) => [signature.key.toString("hex"), signature])).values()];
 }
 
+/** What those who made `signatures` satisfy together, and nobody with fewer keys. */
+export function theseKeys(signatures: readonly Signature[]): Key {
+  const keys = signatures.map(({ kind, key }): Key => ({ kind, raw: key }));
+  return keys.length === 1 ? (keys[0] as Key) : { kind: "threshold", threshold: keys.length, keys };
+}
+
+/** Whether `body` carries a signature of each of these keys, which is not verified. */
+export function namesSigners(body: SignedBody, signatures: readonly Signature[]): boolean {
+  return signatures.every(({ kind, key }) => pairFor(key, body.signatures)?.[kind]?.length === 64);
+}
+
 async function collect(key: Key, signed: Signed): Promise<readonly Signature[] | undefined> {
   switch (key.kind) {
     case "unusable":

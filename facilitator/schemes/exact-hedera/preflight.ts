@@ -2,7 +2,7 @@ import type { HederaNodes } from "../../../shared/hedera/nodes.ts";
 import { NetworkAwayError, type Refusal, refuse } from "../scheme.ts";
 import type { HederaConfig } from "./config.ts";
 import { networkFee, networkFeeMax } from "./fees.ts";
-import { type Sendable, signaturesFor } from "./keys.ts";
+import { type Key, namesSigners, type Sendable, signaturesFor, theseKeys } from "./keys.ts";
 import { type Mirror, type MirrorAccount, MirrorSilentError, paysAsAgreed } from "./mirror.ts";
 import { type HederaPayment, hbar, type SignedBody } from "./payload.ts";
 import { invalid } from "./requirements.ts";
@@ -12,7 +12,8 @@ export class Preflight {
   readonly #mirror: Mirror;
   readonly #nodes: HederaNodes;
   readonly #feeMin: bigint;
-  readonly #sendables = new WeakMap<HederaPayment, readonly Sendable[]>();
+  /** Of each payment the body that was verified. */
+  readonly #signed = new WeakMap<HederaPayment, Sendable>();
   readonly #balances = new WeakMap<HederaPayment, bigint>();
   /** Payers who have signed a payment, those who did last at its end. */
   readonly #signers = new Set<string>();
@@ -41,15 +42,24 @@ export class Preflight {
 
   /** H22 alone. Throws MirrorSilentError. */
   async checkSignature(payment: HederaPayment): Promise<Refusal | undefined> {
-    return this.#sendables.has(payment) ? undefined : this.#checkSignatures(payment);
+    return this.#signed.has(payment) ? undefined : this.#checkSignatures(payment);
   }
 
-  /** What to send of a payment: up to three bodies, as `check` verified them. */
+  /** What to send of a payment: the body that `check` verified, and up to two more that are signed as well. */
   async sendables(payment: HederaPayment): Promise<readonly Sendable[] | Refusal> {
-    const known = this.#sendables.get(payment);
-    if (known) return known;
-    const refusal = await this.#ifReadable(() => this.#checkSignatures(payment));
-    return refusal ?? (this.#sendables.get(payment) as readonly Sendable[]);
+    const refusal = this.#signed.has(payment)
+      ? undefined
+      : await this.#ifReadable(() => this.#checkSignatures(payment));
+    if (refusal) return refusal;
+    const checked = this.#signed.get(payment) as Sendable;
+    const bodies = new Map(payment.bodies.map((body) => [body.node as string, body]));
+    const order = this.#nodes.inOrder([...bodies.keys()]);
+    // By the same keys: what other signatures would cost was not looked at.
+    const key = theseKeys(checked.signatures);
+    const others = order.filter((node) => node !== checked.node).slice(0, othersMax);
+    const found = await Promise.all(others.map((node) => sendableOf(bodies.get(node) as SignedBody, key)));
+    const signed = new Map([checked, ...found].flatMap((one) => (one ? [[one.node, one]] : [])));
+    return order.flatMap((node) => signed.get(node) ?? []);
   }
 
   async #checkOnChain(payment: HederaPayment, signed: () => void): Promise<Refusal | undefined> {
@@ -68,35 +78,28 @@ export class Preflight {
 
   /** H22. A key that may have been replaced since it was read is read once more before it refuses anything. */
   async #checkSignatures(payment: HederaPayment): Promise<Refusal | undefined> {
-    const bodies = this.#toSend(payment);
     // Any caller can name payers who never signed: what a mirror that is asked too much still answers is for those who did.
     if (this.#mirror.isExhausted && !this.#signers.has(payment.payer))
       throw new MirrorSilentError(`/api/v1/accounts/${payment.payer}`, new Error("it is asked too much"));
     const account = await this.#mirror.account(payment.payer, keptMs);
-    if (account && (await this.#keepSigned(payment, bodies, account))) return undefined;
+    if (account && (await this.#keepSigned(payment, account))) return undefined;
     const current = await this.#mirror.account(payment.payer, justReadMs);
     if (current === undefined) return invalid("signature_invalid", "signature_unverifiable: the payer has no account.");
-    if (current !== account && (await this.#keepSigned(payment, bodies, current))) return undefined;
+    if (current !== account && (await this.#keepSigned(payment, current))) return undefined;
     return current.key.kind === "unusable"
       ? invalid("signature_invalid", "signature_unverifiable: the payer's account has no key that can sign.")
       : invalid("signature_invalid", "signature_invalid: the payer's key has not signed every body.");
   }
 
-  #toSend({ bodies }: HederaPayment): readonly SignedBody[] {
-    const byNode = new Map(bodies.map((body) => [body.node as string, body]));
-    const order = this.#nodes.inOrder([...byNode.keys()]).slice(0, bodiesMax);
-    return order.map((node) => byNode.get(node) as SignedBody);
-  }
-
-  async #keepSigned(payment: HederaPayment, bodies: readonly SignedBody[], { key }: MirrorAccount): Promise<boolean> {
-    const found = await Promise.all(bodies.map((body) => signaturesFor(key, body)));
-    const sendables: Sendable[] = [];
-    for (const [index, { node, bytes }] of bodies.entries()) {
-      const signatures = found[index];
-      if (signatures === undefined) return false;
-      sendables.push({ node: node as string, bytes, signatures });
-    }
-    this.#sendables.set(payment, sendables);
+  /**
+   * Verifies one body, the same one whenever a payment is asked about, since a settlement must find what a verification found. The others
+   * say the same and name the same signers; they are verified when they are to be sent.
+   */
+  async #keepSigned(payment: HederaPayment, { key }: MirrorAccount): Promise<boolean> {
+    const [checked, ...others] = payment.bodies;
+    const sendable = await sendableOf(checked as SignedBody, key);
+    if (!sendable || !others.every((body) => namesSigners(body, sendable.signatures))) return false;
+    this.#signed.set(payment, sendable);
     this.#remember(payment.payer);
     return true;
   }
@@ -149,8 +152,7 @@ export class Preflight {
   /** G9 from below: a node refuses what allows less than it charges, so it could never settle. The fee has a bound of its own. */
   async #checkFee(payment: HederaPayment): Promise<Refusal | undefined> {
     const tinycentsPerTinybar = await this.#mirror.exchangeRate(rateKeptMs).catch(() => undefined);
-    const sendables = this.#sendables.get(payment) ?? [];
-    const price = Math.max(...sendables.map((sendable) => networkFee(payment, sendable)));
+    const price = networkFee(payment, this.#signed.get(payment) as Sendable);
     if (price > networkFeeMax) {
       return failed("too_many_signatures: with so many signatures the network fee is more than the facilitator pays.");
     }
@@ -244,6 +246,11 @@ export class Preflight {
   }
 }
 
+async function sendableOf(body: SignedBody, key: Key): Promise<Sendable | undefined> {
+  const signatures = await signaturesFor(key, body);
+  return signatures && { node: body.node as string, bytes: body.bytes, signatures };
+}
+
 /** G8: a node takes a transaction up to 10 s before its end; the rest is for sending it. */
 function checkWindow({ validStartMs, durationSeconds }: HederaPayment, nowMs: number): Refusal | undefined {
   const remainingSeconds = Math.floor((validStartMs + durationSeconds * 1_000 - nowMs) / 1_000);
@@ -258,7 +265,7 @@ function checkWindow({ validStartMs, durationSeconds }: HederaPayment, nowMs: nu
 const failed = (message: string) => invalid("preflight_failed", message);
 const poor = (balance: bigint) => failed(`insufficient_balance: the payer holds ${balance} base units.`);
 
-const bodiesMax = 3;
+const othersMax = 2;
 const signersMax = 50_000;
 const youngMs = 20_000;
 const receiptMs = 2_000;
