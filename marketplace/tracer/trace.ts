@@ -1,9 +1,9 @@
 import { contours } from "./curves/contours.ts";
 import { DeadlinePassedError, keepTo } from "./deadline.ts";
-import { type Colour, type Drawing, type Group, repainted } from "./drawing.ts";
+import { type Colour, type Drawing, type Group, repainted, type Shape } from "./drawing.ts";
 import { strengthenHairlines } from "./image/hairlines.ts";
 import { clearBlockNoise } from "./image/jpeg/block-noise.ts";
-import { fadesAtBorders, margin as marginWidth, withMargin } from "./image/margin.ts";
+import { groundBeyond, margin as marginWidth, withMargin } from "./image/margin.ts";
 import { cellsMax, isPixelArt, mayBePixelArt } from "./image/own-size.ts";
 import { inkOnPaper } from "./image/paper.ts";
 import { everyPixel, findGrid, type PixelGrid } from "./image/pixel-grid.ts";
@@ -219,9 +219,10 @@ function sourceOf(image: Raster, scale: number, { removeBackground }: Settings) 
   const height = Math.max(1, Math.round(image.height * scale));
   const working = width === image.width && height === image.height ? image : reduce(image, width, height);
   const source = premultiply(working);
-  if (removeBackground || !fadesAtBorders(source, width, height)) return { source, width, height, margin: 0 };
+  const ground = removeBackground ? null : groundBeyond(source, width, height);
+  if (ground === null) return { source, width, height, margin: 0 };
   const around = { width: width + 2 * marginWidth, height: height + 2 * marginWidth, margin: marginWidth };
-  return { source: withMargin(source, width, height), ...around };
+  return { source: withMargin(source, width, height, ground), ...around };
 }
 
 /** Lifts off soft shadows and the things on them, where they may be drawn on their own and the byte budget has room for that. */
@@ -272,9 +273,24 @@ function draw(stage: Stage, merges: number, image: Raster, settings: Settings, d
 
 function withoutMargin(drawing: Drawing, margin: number): Drawing {
   if (margin === 0) return drawing;
-  const { spanX, spanY, groups } = drawing;
-  return { ...drawing, spanX: spanX - 2 * margin, spanY: spanY - 2 * margin, groups: moved(groups, -margin, -margin) };
+  const [spanX, spanY] = [drawing.spanX - 2 * margin, drawing.spanY - 2 * margin];
+  const groups = moved(drawing.groups, -margin, -margin).map((group) => ({
+    ...group,
+    elements: group.elements.map((element) =>
+      covers(element.shape, spanX, spanY) ? { ...element, shape: whole(spanX, spanY) } : element,
+    ),
+  }));
+  return { ...drawing, spanX, spanY, groups };
 }
+
+/** The ground, which went on into the margin. */
+function covers(shape: Shape, width: number, height: number): boolean {
+  if (shape.kind !== "rect" || shape.rx) return false;
+  const { x, y } = shape;
+  return x <= 0 && y <= 0 && x + shape.width >= width && y + shape.height >= height;
+}
+
+const whole = (width: number, height: number): Shape => ({ kind: "rect", x: 0, y: 0, width, height });
 
 /** A field is drawn beneath all else, as one: it is no area of its own that could be taken away or named. */
 function mayBend({ gradients, mode, removeBackground, objects }: Settings): boolean {

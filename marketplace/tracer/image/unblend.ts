@@ -26,8 +26,8 @@ interface Blends {
 function findBlends(pixels: Uint8Array, width: number, height: number): Blends {
   const words = asWords(pixels);
   const is = new Uint8Array(width * height);
-  let at = new Int32Array(1024);
-  let count = 0;
+  let at = blendsAtBorders(pixels, words, is, width);
+  let count = at.length;
   for (let y = 1; y < height - 1; y++) {
     const end = (y + 1) * width - 1;
     const isInner = y > 2 && y < height - 3;
@@ -48,7 +48,7 @@ function findBlends(pixels: Uint8Array, width: number, height: number): Blends {
       if (span === 0 || ridge(pixels, p, width) > 0.6 * span) continue;
       is[p] = 1;
       if (count === at.length) {
-        const grown = new Int32Array(count * 2);
+        const grown = new Int32Array(count * 2 + 1024);
         grown.set(at);
         at = grown;
       }
@@ -56,6 +56,26 @@ function findBlends(pixels: Uint8Array, width: number, height: number): Blends {
     }
   }
   return { is, at, count };
+}
+
+/** Blends along the borders, where an outline leaves the picture: there they lie between their neighbours on the border. */
+function blendsAtBorders(pixels: Uint8Array, words: Int32Array, is: Uint8Array, width: number): Int32Array {
+  const last = words.length - width;
+  const at: number[] = [];
+  const look = (p: number, step: number) => {
+    if (between(pixels, words, p, step, false) === 0) return;
+    is[p] = 1;
+    at.push(p);
+  };
+  for (let x = 1; x < width - 1; x++) {
+    look(x, 1);
+    if (last > 0) look(last + x, 1);
+  }
+  for (let p = width; p < last; p += width) {
+    look(p, width);
+    if (width > 1) look(p + width - 1, width);
+  }
+  return Int32Array.from(at);
 }
 
 /**
@@ -137,8 +157,10 @@ function replaceBlends(out: Uint8Array, blends: Blends, width: number): void {
 function nearestPure(pixels: Uint8Array, isBlend: Uint8Array, p: number, width: number): number {
   let best = -1;
   let least = Number.POSITIVE_INFINITY;
+  const x = p % width;
+  const [from, to] = [x === 0 ? 0 : -1, x === width - 1 ? 0 : 1];
   for (let dy = -width; dy <= width; dy += width) {
-    for (let q = p + dy - 1; q <= p + dy + 1; q++) {
+    for (let q = p + dy + from; q <= p + dy + to; q++) {
       if (isBlend[q] !== 0) continue;
       const distance = squaredDistance(pixels, p * 4, q * 4);
       if (distance >= least) continue;

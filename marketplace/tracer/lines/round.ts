@@ -120,6 +120,8 @@ function shapeThrough(points: readonly Place[], missMax: number): Shape | null {
   return ellipseThrough(points, missMax) ?? rectThrough(points, missMax);
 }
 
+type Box = ReturnType<typeof boxOf>;
+
 /** What the points lie in. */
 export function boxOf(points: readonly Place[]) {
   let [left, top, right, bottom] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY, -1, -1];
@@ -136,7 +138,7 @@ export function boxOf(points: readonly Place[]) {
  * No radius of what goes all around points is longer, though some of them be hidden. Points to and fro on one line also
  * lie on a circle or an ellipse, one as large as can be: nothing that walks along it would come to an end.
  */
-const longSide = ({ left, top, right, bottom }: ReturnType<typeof boxOf>) => Math.max(right - left, bottom - top);
+const longSide = ({ left, top, right, bottom }: Box) => Math.max(right - left, bottom - top);
 
 /** x² + b·y² + c·x + d·y = e by least squares. */
 function ellipseThrough(points: readonly Place[], missMax: number): Shape | null {
@@ -188,41 +190,62 @@ function leastSquares(rows: readonly { readonly terms: readonly number[]; readon
   return m.map((row, i) => row[size] / row[i]);
 }
 
-/** An upright rectangle: its sides are where points along them lie; the radius is the one that fits best. */
+/** An upright rectangle: its sides are where the points along them lie, without those of its round corners. */
 function rectThrough(points: readonly Place[], missMax: number): Shape | null {
   const box = boxOf(points);
-  const side = (of: (p: Place) => number) => {
-    const near = points.filter((p) => Math.abs(of(p)) <= sideNear).map(of);
-    return near.reduce((sum, v) => sum + v, 0) / near.length;
+  const rough = sidesNear(points, box, 0);
+  if (rough.right - rough.left < 3 || rough.bottom - rough.top < 3) return null;
+  const radius = radiusOf(points, rough, missMax);
+  const sides = radius > 0 ? sidesNear(points, box, radius) : rough;
+  const rx = radius > 0 ? radiusOf(points, sides, missMax) : 0;
+  if (!areNear(points, missMax, (p) => offRect(sides, rx, p))) return null;
+  const { left, top, right, bottom } = sides;
+  return { kind: "rect", x: left, y: top, width: right - left, height: bottom - top, ...(rx > 0 && { rx }) };
+}
+
+/** Where the points near each side of their box lie on average, further from its corners than `radius` if enough are. */
+function sidesNear(points: readonly Place[], box: Box, radius: number): Box {
+  const isBetween = (v: number, from: number, to: number) => v >= from + radius && v <= to - radius;
+  const across = points.filter(({ y }) => isBetween(y, box.top, box.bottom));
+  const down = points.filter(({ x }) => isBetween(x, box.left, box.right));
+  const side = (straight: readonly Place[], of: (p: Place) => number) => {
+    const near = (some: readonly Place[]) => some.map(of).filter((v) => Math.abs(v) <= sideNear);
+    const flat = near(straight);
+    const used = flat.length < straightMin ? near(points) : flat;
+    return used.reduce((sum, v) => sum + v, 0) / used.length;
   };
-  const left = box.left + side((p) => p.x - box.left);
-  const right = box.right + side((p) => p.x - box.right);
-  const top = box.top + side((p) => p.y - box.top);
-  const bottom = box.bottom + side((p) => p.y - box.bottom);
-  const [width, height] = [right - left, bottom - top];
-  if (width < 3 || height < 3) return null;
-  const [cx, cy] = [(left + right) / 2, (top + bottom) / 2];
-  const off = (r: number, { x, y }: Place) => {
-    const dx = Math.abs(x - cx) - width / 2 + r;
-    const dy = Math.abs(y - cy) - height / 2 + r;
-    return lengthOf(Math.max(dx, 0), Math.max(dy, 0)) + Math.min(0, Math.max(dx, dy)) - r;
+  return {
+    left: box.left + side(across, ({ x }) => x - box.left),
+    right: box.right + side(across, ({ x }) => x - box.right),
+    top: box.top + side(down, ({ y }) => y - box.top),
+    bottom: box.bottom + side(down, ({ y }) => y - box.bottom),
   };
-  const missed = (r: number, enough: number) => farthest(points, (p) => off(r, p), enough);
+}
+
+/** The radius of the corners that fits best; 0 for sharp ones. */
+function radiusOf(points: readonly Place[], sides: Box, missMax: number): number {
+  const missed = (r: number, enough: number) => farthest(points, (p) => offRect(sides, r, p), enough);
   // Sharp corners first: a corner is sharp where even a small radius fits no better.
+  if (areNear(points, missMax * 0.8, (p) => offRect(sides, 0, p))) return 0;
   let [best, least] = [0, missed(0, Number.POSITIVE_INFINITY)];
-  const sharp = areNear(points, missMax * 0.8, (p) => off(0, p));
   // The miss begins to fall somewhere before the radius, and rises after it.
   // It is about that whose corner lies as far in as the farthest point.
   const about = least / (1 - Math.SQRT1_2);
-  const most = Math.min(width, height, 2 * about + 8) / 2;
+  const most = Math.min(sides.right - sides.left, sides.bottom - sides.top, 2 * about + 8) / 2;
   const from = 0.5 + Math.max(0, Math.floor(about - 4));
-  for (let r = from; !sharp && r <= most && (best === 0 || r < best + 3); r += 0.25) {
+  for (let r = from; r <= most && (best === 0 || r < best + 3); r += 0.25) {
     const miss = missed(r, least);
     if (miss >= least) continue;
     [best, least] = [r, miss];
   }
-  if (!areNear(points, missMax, (p) => off(best, p))) return null;
-  return { kind: "rect", x: left, y: top, width, height, ...(best > 0 && { rx: best }) };
+  return best;
 }
 
+function offRect({ left, top, right, bottom }: Box, r: number, { x, y }: Place): number {
+  const dx = Math.abs(x - (left + right) / 2) - (right - left) / 2 + r;
+  const dy = Math.abs(y - (top + bottom) / 2) - (bottom - top) / 2 + r;
+  return lengthOf(Math.max(dx, 0), Math.max(dy, 0)) + Math.min(0, Math.max(dx, dy)) - r;
+}
+
+const straightMin = 3;
 const sideNear = 0.7;

@@ -27,6 +27,15 @@ describe("a blend of two colours becomes one of them", () => {
   });
 });
 
+test("a blend is one at the borders of the picture, too", () => {
+  const { pixels, width, height } = rows([20, 20, 20, 20, 120, 220, 220, 220, 220]);
+  const clean = unblend(pixels, width, height);
+  for (const row of [0, height - 1]) {
+    const values = Array.from({ length: width }, (_, x) => clean[(row * width + x) * 4]);
+    expect(values).toEqual([20, 20, 20, 20, 20, 220, 220, 220, 220]);
+  }
+});
+
 test("shading that goes on stays as it is", () => {
   const shaded = [20, 20, 20, 20, 50, 80, 110, 140, 170, 200, 230, 230, 230, 230];
   expect(unblended(shaded).slice(5, 9)).toEqual(shaded.slice(5, 9));
