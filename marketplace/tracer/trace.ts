@@ -9,6 +9,7 @@ import { inkOnPaper } from "./image/paper.ts";
 import { everyPixel, findGrid, type PixelGrid } from "./image/pixel-grid.ts";
 import { posterised } from "./image/poster.ts";
 import { premultiply, type Raster, reduce } from "./image/raster.ts";
+import { closeSeams } from "./image/seams.ts";
 import { workingScale } from "./image/texture.ts";
 import { unblend } from "./image/unblend.ts";
 import { liftLines } from "./lines/lift.ts";
@@ -219,6 +220,7 @@ function sourceOf(image: Raster, scale: number, { removeBackground }: Settings) 
   const height = Math.max(1, Math.round(image.height * scale));
   const working = width === image.width && height === image.height ? image : reduce(image, width, height);
   const source = premultiply(working);
+  if (source !== working.rgba) closeSeams(source, width, height);
   const ground = removeBackground ? null : groundBeyond(source, width, height);
   if (ground === null) return { source, width, height, margin: 0 };
   const around = { width: width + 2 * marginWidth, height: height + 2 * marginWidth, margin: marginWidth };
