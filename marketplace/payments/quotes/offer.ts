@@ -22,6 +22,9 @@ export interface Offer {
   readonly input: { readonly schema: object; readonly example: object; readonly brief?: object };
 }
 
+/** What a payment of an offer is verified for. */
+export type PricedOffer = Pick<Offer, "amount" | "wallets">;
+
 /** Whether so much, paid before, is enough for it now. What it buys is counted by the price where it is credits. */
 export function isPaidBy({ amount, accountId }: Offer, paid: string): boolean {
   if (!/^\d{1,78}$/.test(paid)) return false;
