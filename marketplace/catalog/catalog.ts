@@ -60,11 +60,11 @@ export async function readCatalog(needs: CatalogNeeds, query: CatalogQuery): Pro
     needs.db,
     page.agents.map(({ agent }) => agent.toLowerCase()),
   );
-  const items = await Promise.all(found.map(async (row) => row && agentItem(needs, await liveAgent(needs, row))));
-  const shown = fitting(items);
-  const agents = items.slice(0, shown).filter((item) => item !== undefined);
+  const items = await fitting(found, async (row) => row && agentItem(needs, await liveAgent(needs, row)));
+  const agents = items.filter((item) => item !== undefined);
   const { total, total_exact, limit } = page;
-  const isWhole = shown === items.length;
+  const shown = items.length;
+  const isWhole = shown === found.length;
   const { cursor } = isWhole ? page : await listAgents({ db: needs.db, publicUrl }, { ...asked, limit: shown });
   const drawings = drawingItems(needs);
   return { agents, drawings, total, total_exact, limit, cursor, guide: `${publicUrl}/llms.txt`, facilitator };

@@ -23,8 +23,7 @@ export async function listTools(context: ListNeeds, caller: Caller, cursor?: str
     after === undefined ? context.builtInTools.filter(({ isFor }) => isFor(caller)).map(({ tool }) => tool) : [];
   if (caller.key.tools === "search") return { tools: own.map(brief) };
   const inScope = await agentsInScope(context.db, caller, { after, limit: pageSize + 1 });
-  const described = await Promise.all(inScope.slice(0, pageSize).map((agent) => describe(context, agent)));
-  const agents = described.slice(0, fitting(described));
+  const agents = await fitting(inScope.slice(0, pageSize), (agent) => describe(context, agent));
   const last = inScope.length > agents.length ? inScope[agents.length - 1] : undefined;
   return {
     tools: [...own, ...agents.filter((tool) => tool !== undefined)],

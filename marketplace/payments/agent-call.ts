@@ -24,7 +24,11 @@ export function agentOffer({ config }: { readonly config: Pick<Config, "publicUr
       ownerOf(agent);
       return agent.wallets;
     },
-    input: { schema: contract.jsonSchema, example: exampleOf(contract.fields) },
+    input: {
+      schema: contract.jsonSchema,
+      example: exampleOf(contract.fields),
+      brief: briefExampleOf(contract.fields),
+    },
   };
 }
 
@@ -72,6 +76,26 @@ function exampleOf(fields: readonly Field[]): Record<string, Value> {
       .map((field) => [field.name, field.example ?? field.default ?? sampleOf(field)]),
   );
 }
+
+/** What is required, with long values cut short or replaced. */
+function briefExampleOf(fields: readonly Field[]): Record<string, Value> {
+  const required = fields.filter((field) => field.required && field.default === undefined);
+  return Object.fromEntries(required.map((field) => [field.name, briefValueOf(field)]));
+}
+
+function briefValueOf(field: Field): Value {
+  const value = field.example ?? sampleOf(field);
+  if (typeof value !== "string" || value.length <= briefLengthMax) return value;
+  if (field.type === "image") return sampleOf(field);
+  const isFree = (field.type === "string" || field.type === "text") && field.pattern === undefined;
+  return isFree
+    ? Array.from(value.slice(0, 2 * briefLengthMax))
+        .slice(0, briefLengthMax)
+        .join("")
+    : value;
+}
+
+const briefLengthMax = 100;
 
 function sampleOf({ type, choices, min, label, name }: Field): Value {
   switch (type) {

@@ -1,7 +1,8 @@
 import type { PaymentRequirements, VerifyResponse } from "../../../shared/x402.ts";
+import type { Wallet } from "../../wallet.ts";
 import type { PaidCalls } from "../paid-calls/store.ts";
 import { facilitatorRequest, type PaymentPayload, paidCallIdOf } from "../payment-payload.ts";
-import type { Offer } from "../quotes/offer.ts";
+import type { PricedOffer } from "../quotes/offer.ts";
 import { requirementsFor } from "../quotes/payment-requirements.ts";
 import type { FacilitatorClient } from "./client.ts";
 import type { FailedPayments } from "./failed-payments.ts";
@@ -15,17 +16,18 @@ import { reasonOf } from "./refusal-reasons.ts";
 export class SpeculativeVerification {
   readonly #needs: Needs;
   /** By address, the one noted longest ago first. */
-  readonly #lastOffers = new Map<string, Offer>();
+  readonly #lastOffers = new Map<string, PricedOffer>();
 
   constructor(needs: Needs) {
     this.#needs = needs;
   }
 
-  /** What is offered at this address now. */
-  note(address: string, offer: Offer): void {
+  /** What is offered at this address now. Keeps the price and the wallets alone: what an offer says, and the agent behind it, can be large. */
+  note(address: string, { amount, wallets }: PricedOffer): void {
     const key = address.toLowerCase();
     this.#lastOffers.delete(key);
-    this.#lastOffers.set(key, offer);
+    const paid = walletsOrNone(wallets);
+    this.#lastOffers.set(key, { amount, wallets: () => paid });
     if (this.#lastOffers.size > offersMax) this.#lastOffers.delete(this.#lastOffers.keys().next().value as string);
   }
 
@@ -50,6 +52,15 @@ export class SpeculativeVerification {
     const verdict = await asked?.then((one) => one?.verdict).catch(() => undefined);
     if (verdict) this.#needs.failedPayments.note(from, payment, reasonOf(verdict));
     await releaseSpeculative(this.#needs, asked);
+  }
+}
+
+/** None where they cannot be told for certain: then nothing is asked ahead. */
+function walletsOrNone(wallets: PricedOffer["wallets"]): readonly Wallet[] {
+  try {
+    return wallets();
+  } catch {
+    return [];
   }
 }
 

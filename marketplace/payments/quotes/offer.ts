@@ -18,9 +18,12 @@ export interface Offer {
   readonly accountId?: AccountId;
   /** The wallets it pays, by chain; 503 when they cannot be told for certain. */
   readonly wallets: () => readonly Wallet[];
-  /** JSON Schema 2020-12 of the body, and a body that satisfies it. */
-  readonly input: { readonly schema: object; readonly example: object };
+  /** JSON Schema 2020-12 of the body, a body that satisfies it, and one of few short values where that one may be long. */
+  readonly input: { readonly schema: object; readonly example: object; readonly brief?: object };
 }
+
+/** What a payment of an offer is verified for. */
+export type PricedOffer = Pick<Offer, "amount" | "wallets">;
 
 /** Whether so much, paid before, is enough for it now. What it buys is counted by the price where it is credits. */
 export function isPaidBy({ amount, accountId }: Offer, paid: string): boolean {

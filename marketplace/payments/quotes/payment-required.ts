@@ -5,6 +5,7 @@ import { proofShape } from "../proof-shape.ts";
 import { type SignInRequest, signInChallenge, signInExtension } from "../sign-in-with-x.ts";
 import type { Offer } from "./offer.ts";
 import type { QuoteIds } from "./quote-id.ts";
+import { toldInEntryMax, toldInHeaderMax, toldInput } from "./told-input.ts";
 
 /**
  * The answer to a caller without a good payment: the body that the specification shows and the header that version 2 clients
@@ -96,14 +97,16 @@ export function resourceOf({ url, resource = url, description }: Offer) {
 
 /** Version 1's description of the call. */
 function inputOf({ input }: Offer): object {
-  const bodyFields = (input.schema as { properties?: object }).properties ?? {};
+  const { schema } = toldInput(input, toldInEntryMax);
+  const bodyFields = (schema as { properties?: object }).properties ?? {};
   return { type: "http", method: "POST", discoverable: true, bodyType: "json", bodyFields };
 }
 
-/** The `bazaar` extension: an example of the call, and the schema that the example satisfies. */
+/** The `bazaar` extension: an example of the call, and the schema that the example satisfies, as far as a header has room for them. */
 function bazaarOf({ input }: Offer): object {
-  const { $schema, ...body } = input.schema as { $schema?: string };
-  const info = { input: { type: "http", method: "POST", bodyType: "json", body: input.example } };
+  const told = toldInput(input, toldInHeaderMax);
+  const { $schema, ...body } = told.schema as { $schema?: string };
+  const info = { input: { type: "http", method: "POST", bodyType: "json", body: told.example } };
   const schema = {
     $schema,
     type: "object",

@@ -5,13 +5,13 @@ import { stablecoinOn } from "../../stablecoins.ts";
 import { maxTimeoutSeconds } from "../../time-limits.ts";
 import type { FacilitatorClient } from "../facilitator/client.ts";
 import type { Paid, PaymentPayload } from "../payment-payload.ts";
-import type { Offer } from "./offer.ts";
+import type { PricedOffer } from "./offer.ts";
 
 /**
  * What a quote names: how the offer can be paid now, one entry per chain on which its seller has a wallet and the
  * facilitator settles at the moment. 503 when there is none, or when the facilitator cannot be asked.
  */
-export async function quotedRequirements(context: Needs, offer: Offer): Promise<readonly PaymentRequirements[]> {
+export async function quotedRequirements(context: Needs, offer: PricedOffer): Promise<readonly PaymentRequirements[]> {
   const { facilitator } = context;
   const requirements = await allRequirements(context, offer);
   const settles = await Promise.all(requirements.map(({ network }) => facilitator.settlesOn(network)));
@@ -24,7 +24,7 @@ export async function quotedRequirements(context: Needs, offer: Offer): Promise<
 }
 
 /** All entries of the offer, also for chains on which nothing is settled at the moment: what was settled there before is still good. */
-async function allRequirements(context: Needs, offer: Offer): Promise<readonly PaymentRequirements[]> {
+async function allRequirements(context: Needs, offer: PricedOffer): Promise<readonly PaymentRequirements[]> {
   const wallets = offer.wallets();
   const supported = await askSupported(context);
   const amount = offer.amount.toString();
@@ -41,7 +41,7 @@ async function allRequirements(context: Needs, offer: Offer): Promise<readonly P
  */
 export async function requirementsFor(
   context: Needs,
-  offer: Offer,
+  offer: PricedOffer,
   payload: PaymentPayload,
 ): Promise<PaymentRequirements | undefined> {
   const own = (await allRequirements(context, offer)).find(({ network }) => network === payload.network);
