@@ -107,6 +107,25 @@ test.for(["refuse-late", "want-tip-late"] as const)(
   },
 );
 
+test("a copy that starts sends no payment that another copy is sending: what the node refuses that one did not move", async ({
+  setting,
+  proxy,
+  context,
+}) => {
+  const body = await pay(setting);
+  const had = await payToHas(setting);
+  proxy.behave((method) => (method === "eth_sendRawTransaction" ? "refuse-late" : "pass"));
+  const settling = settle(context, body, known);
+  await expect.poll(() => proxy.held()).toBe(1);
+  const started = await contextOn(setting.variables);
+  await started.stop();
+  proxy.behave(() => "pass");
+  expect((await settling).response).toMatchObject({ success: false, transaction: "" });
+  expect(await payToHas(setting)).toBe(had);
+  expect((await settle(context, body, known)).response).toMatchObject({ success: true });
+  expect(await payToHas(setting)).toBe(had + 10_000n);
+});
+
 test("a payment that the node refuses, and nobody else has, can be settled again", async ({
   setting,
   proxy,
