@@ -65,3 +65,14 @@ test("a refusal that comes after a dearer transaction was sent takes nothing bac
   const { rows } = await facilitator.context.db.query("select state from payments order by id desc limit 1");
   expect(rows).toEqual([{ state: "settled" }]);
 });
+
+test("gas that became dearer since its price was read, and less than the limit, is paid for at once", async ({
+  setting,
+  facilitator,
+}) => {
+  await mineAt(setting, "1");
+  const bodies = [await pay(setting), await pay(setting)];
+  expect((await facilitator.settle(bodies[0])).body).toMatchObject({ success: true });
+  await mineAt(setting, "15");
+  expect((await facilitator.settle(bodies[1])).body).toMatchObject({ success: true });
+});
