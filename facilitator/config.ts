@@ -16,6 +16,8 @@ import { type HederaConfig, readHederaNetworks } from "./schemes/exact-hedera/co
 import type { EnvironmentOf, Variables } from "./schemes/network-config.ts";
 import { type KmsConfig, readKms } from "./signing/kms.ts";
 
+const hederaNames = networksOf("hedera").map((network) => network.slice("hedera:".length).toUpperCase());
+
 /** Everything the daemon reads from its environment, once. Throws ConfigError naming every problem. */
 export function readConfig(variables: Variables): Config {
   const env = new EnvReader(variables);
@@ -57,11 +59,11 @@ export function readConfig(variables: Variables): Config {
     kms: readKms(env, isKmsNeeded),
     evm,
     hedera,
+    unknownVariables: env.unread(networkVariable),
   };
   if (config.evm.length + config.hedera.length === 0) {
-    const hedera = networksOf("hedera").map((network) => network.slice("hedera:".length).toUpperCase());
     env.problem(
-      `no network is configured: set EIP155_<chain id>_RPC_URL or HEDERA_<${hedera.join("|")}>_MIRROR and their companions`,
+      `no network is configured: set EIP155_<chain id>_RPC_URL or HEDERA_<${hederaNames.join("|")}>_MIRROR and their companions`,
       0,
     );
   }
@@ -110,4 +112,8 @@ export interface Config {
   readonly kms: KmsConfig | undefined;
   readonly evm: readonly EvmConfig[];
   readonly hedera: readonly HederaConfig[];
+  /** Named like settings of a network, and none. */
+  readonly unknownVariables: readonly string[];
 }
+
+const networkVariable = new RegExp(`^(EIP155_\\d+|HEDERA_(${hederaNames.join("|")}))_`);

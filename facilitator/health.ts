@@ -111,13 +111,15 @@ export interface HealthNeeds {
 }
 
 /**
- * GET /readyz: whether to send work here: the database answers, at least one network has a fee payer that can pay, and this
- * copy is not about to stop. A network in trouble lowers /health and leaves the others to be served.
+ * GET /readyz: whether to send work here: the database answers, this copy can ask at least one network and sign there, and it is
+ * not about to stop. A network in trouble lowers /health and leaves the others to be served. Fee payers without money and fees
+ * that are too high are so for every copy: were none ready, nobody could be told what became of payments.
  */
 export async function readiness({ schemes, isDatabaseThere }: ReadinessNeeds, leaving: boolean): Promise<Readiness> {
   const database = await isDatabaseThere();
   const networks = Object.fromEntries(schemes.all.map((scheme) => [scheme.network, schemes.isSettling(scheme)]));
-  return { ready: database && !leaving && Object.values(networks).includes(true), database, networks, leaving };
+  const isAnyThere = schemes.all.some((scheme) => schemes.whyNotSettling(scheme) !== "away");
+  return { ready: database && !leaving && isAnyThere, database, networks, leaving };
 }
 
 type ReadinessNeeds = Pick<HealthNeeds, "schemes" | "isDatabaseThere">;

@@ -27,6 +27,7 @@ export async function metricsText(context: Needs): Promise<string> {
     ...counted,
     jobGauge("facilitator_job_troubled", context.jobRecord),
     ...balances(context),
+    settling(context),
     durabilityGauge(context.durability),
     foundAgain(context),
     ...(context.valkey?.families ?? []),
@@ -80,6 +81,14 @@ function balances({ schemes }: Pick<Needs, "schemes">): readonly Family[] {
       payers.map(({ labels, signs }) => [labels, signs ? 1 : 0]),
     ),
   ];
+}
+
+function settling({ schemes }: Pick<Needs, "schemes">): Family {
+  return new Gauge(
+    "facilitator_network_settling",
+    "0 while a network is away, its fees are too high, or no fee payer there can pay.",
+    schemes.all.map((scheme) => [{ network: scheme.network }, schemes.isSettling(scheme) ? 1 : 0]),
+  );
 }
 
 async function backlog({ db }: Pick<Needs, "db">): Promise<readonly Family[]> {

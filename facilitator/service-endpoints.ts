@@ -143,7 +143,7 @@ function readinessEndpoint(context: HealthNeeds): Endpoint {
     tag: "Service",
     summary: "Whether to send work here.",
     description:
-      "Ready is a daemon whose database answers, of whose networks at least one can settle, and that was not told to stop.",
+      "Ready is a daemon whose database answers, that can ask at least one of its networks and sign there, and that was not told to stop.",
     access: "unlimited",
     beforeBody: [noStore],
     answers: {

@@ -3,6 +3,7 @@ import { type DeclaredDurability, readDurability } from "../shared/durability.ts
 import { EnvReader, Secret } from "../shared/env.ts";
 import { type HttpLimits, readHttpLimits } from "../shared/http-limits.ts";
 import { readDrainMs } from "../shared/leaving.ts";
+import { networksOf } from "../shared/networks.ts";
 import type { Statements } from "../shared/postgres.ts";
 import { readReplicaUrl } from "../shared/reads.ts";
 import { readSecurityContact } from "../shared/security-contact.ts";
@@ -180,19 +181,20 @@ function requireHttps(env: EnvReader, publicUrl: string): void {
   env.problem("MARKETPLACE_PUBLIC_URL must be https:// where it is not this machine", undefined);
 }
 
-/** `network=address` pairs, networks in CAIP-2. */
+/** `network=address` pairs, networks in CAIP-2, each once. */
 function readWallets(env: EnvReader, name: string): ReadonlyArray<{ network: string; address: string }> {
-  return env.list(name).map((entry) => {
-    const [network = "", address = ""] = entry.split("=");
-    const fits = network.startsWith("eip155:") ? /^0x[0-9a-fA-F]{40}$/ : /^0\.0\.[1-9]\d{0,18}$/;
-    if (!/^(eip155:\d+|hedera:\w+)$/.test(network) || !fits.test(address)) {
-      env.problem(
-        `${name} must list <network>=<address>, such as hedera:testnet=0.0.1234 or eip155:84532=0x…`,
-        undefined,
-      );
-    }
+  const form = "<network>=<address>, such as hedera:testnet=0.0.1234 or eip155:84532=0x…";
+  const wallets = env.list(name).map((entry) => {
+    const [network = "", address = "", ...rest] = entry.split("=");
+    const isHedera = networksOf("hedera").includes(network) && /^0\.0\.[1-9]\d{0,18}$/.test(address);
+    const isEvm = /^eip155:[1-9]\d{0,14}$/.test(network) && /^0x(?!0{40})[0-9a-fA-F]{40}$/.test(address);
+    if (rest.length > 0 || !(isHedera || isEvm)) env.problem(`${name} must list ${form}`, undefined);
     return { network, address };
   });
+  if (new Set(wallets.map(({ network }) => network)).size < wallets.length) {
+    env.problem(`${name} names a network twice`, undefined);
+  }
+  return wallets;
 }
 
 function readAllowHosts(env: EnvReader): readonly string[] {

@@ -4,7 +4,8 @@ import { ApiError } from "../shared/errors.ts";
 
 /**
  * Keeps creators' secrets unreadable at rest: AES-256-GCM, bound to the place the secret belongs to, so that a sealed
- * text moved to another place does not open. The first key seals; every key opens what it sealed, found by its id.
+ * text moved to another place does not open. The first key seals; every key opens what it sealed, found by its id. Opening throws
+ * ApiError 503 for a key that this copy does not have: while keys are exchanged others may.
  */
 export function createSealer(keys: readonly Secret[]): Sealer {
   const ring = keys.map((key) => {
@@ -23,13 +24,19 @@ export function createSealer(keys: readonly Secret[]): Sealer {
     open: (sealed, place) => {
       const [id, text = ""] = sealed.split(".");
       const key = ring.find((candidate) => candidate.id === id);
-      if (!key) throw new Error(`no sealing key with the id ${id} is configured`);
+      if (!key) throw unopened(id);
       const bytes = Buffer.from(text, "base64url");
       const decipher = createDecipheriv("aes-256-gcm", key.bytes, bytes.subarray(0, 12)).setAAD(Buffer.from(place));
       decipher.setAuthTag(bytes.subarray(-16));
       return Buffer.concat([decipher.update(bytes.subarray(12, -16)), decipher.final()]).toString("utf8");
     },
   };
+}
+
+function unopened(id: string | undefined): ApiError {
+  const cause = new Error(`no sealing key with the id ${id} is configured`);
+  const message = "This copy of the service has no sealing key for that; try again shortly.";
+  return new ApiError("unavailable", message, { cause, headers: { "retry-after": "5" } });
 }
 
 export interface Sealer {

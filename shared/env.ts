@@ -7,6 +7,7 @@ import { inspect } from "node:util";
 export class EnvReader {
   readonly problems: string[] = [];
   readonly #env: Record<string, string | undefined>;
+  readonly #asked = new Set<string>();
 
   constructor(env: Record<string, string | undefined>) {
     this.#env = env;
@@ -97,7 +98,13 @@ export class EnvReader {
     if (this.problems.length > 0) throw new ConfigError(service, this.problems);
   }
 
+  /** The variables whose names have this form and were never read: misspelt, most likely. */
+  unread(form: RegExp): readonly string[] {
+    return Object.keys(this.#env).filter((name) => form.test(name) && !this.#asked.has(name));
+  }
+
   #raw(name: string): string | undefined {
+    this.#asked.add(name);
     const value = this.#env[name]?.trim();
     return value === "" ? undefined : value;
   }

@@ -109,11 +109,12 @@ export class SettlementStore implements BroadcastLog {
 
   /**
    * Takes back what was signed, because it was not sent. False once a reconciler has leased the payment, which moves the lease on:
-   * it may have sent it.
+   * it may have sent it. Nor where a dearer transaction was signed in place of this one meanwhile: that was sent.
    */
   takeBackUnsent(claim: Claim, transaction: string, db: Queryable = this.#db): Promise<boolean> {
     const isAlone = `lease_until <= broadcast_at + interval '${broadcastLeaseSeconds} seconds'`;
-    return this.#takeBack(db, claim, transaction, isAlone);
+    const isNewest = "signed_transactions[cardinality(signed_transactions)] = $3";
+    return this.#takeBack(db, claim, transaction, `${isAlone} and ${isNewest}`);
   }
 
   async #takeBack(db: Queryable, { id, token }: Claim, transaction: string, condition: string): Promise<boolean> {

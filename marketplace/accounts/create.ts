@@ -44,6 +44,12 @@ export async function lockOpenAccount(tx: Transaction, id: AccountId): Promise<A
   throw new ApiError("conflict", `The account "${account.handle}" is not open.`);
 }
 
+/** Keeps the account from being closed until the transaction ends. 409 where it is closed already. */
+export async function lockUnclosedAccount(tx: Transaction, { id, handle }: Account): Promise<void> {
+  const { rows } = await tx.query("select state from accounts where id = $1 for share", [id]);
+  if (rows[0]?.state === "closed") throw new ApiError("conflict", `The account "${handle}" is closed.`);
+}
+
 /** The account with this handle, or a 404. */
 export async function accountByHandle(db: Queryable, handle: string): Promise<Account> {
   const account = await findAccount(db, handle);

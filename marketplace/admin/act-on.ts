@@ -2,7 +2,7 @@ import { z } from "zod";
 import { toSafeNumber } from "../../shared/amounts.ts";
 import { ApiError } from "../../shared/errors.ts";
 import { type Database, inTransaction, type Transaction } from "../../shared/postgres.ts";
-import { type Account, accountByHandle } from "../accounts/create.ts";
+import { type Account, accountByHandle, lockUnclosedAccount } from "../accounts/create.ts";
 import { moveAccount } from "../accounts/state.ts";
 import { moveAgent } from "../agents/state.ts";
 import { credits } from "../credits/amount.ts";
@@ -85,10 +85,7 @@ export async function grantAs(db: Database, operator: Operator, handle: string, 
   refuseOwn(operator, account.id);
   return inTransaction(db, async (tx) => {
     const grantedToday = await claimGrant(tx, BigInt(asked.credits));
-    const { rows } = await tx.query<{ state: string }>("select state from accounts where id = $1 for share", [
-      account.id,
-    ]);
-    if (rows[0]?.state === "closed") throw new ApiError("conflict", `The account "${account.handle}" is closed.`);
+    await lockUnclosedAccount(tx, account);
     const amount = credits(BigInt(asked.credits));
     const isNew = await grant(tx, { accountId: account.id, credits: amount, reference: `operator:${asked.reference}` });
     if (!isNew)

@@ -39,14 +39,16 @@ export class Arguments {
     this.#options = options;
   }
 
+  /** Undefined when it is left out. One that is given and empty, as of a variable that is not set, is refused. */
   optional(name: keyof Options): string | undefined {
     const value = this.#options[name];
+    if (value === "") throw new UsageError(`--${name} is empty`);
     return typeof value === "string" ? value : undefined;
   }
 
   text(name: keyof Options): string {
     const value = this.optional(name);
-    if (!value) throw new UsageError(`--${name} is required`);
+    if (value === undefined) throw new UsageError(`--${name} is required`);
     return value;
   }
 

@@ -1,5 +1,5 @@
 import { inTransaction, type Transaction } from "../../shared/postgres.ts";
-import { type Account, accountByHandle, createAccount, findAccount } from "../accounts/create.ts";
+import { type Account, accountByHandle, createAccount, findAccount, lockUnclosedAccount } from "../accounts/create.ts";
 import { addPayoutWallet } from "../accounts/payout-wallets.ts";
 import { accountMoves, moveAccount } from "../accounts/state.ts";
 import { linkEmail } from "../accounts/users.ts";
@@ -144,11 +144,10 @@ export const commands: Record<string, Command> = {
     const account = await accountByHandle(db, args.text("account"));
     const amount = args.integer("credits");
     if (amount < 1 || amount > 1_000_000_000) throw new UsageError("--credits must be between 1 and 1000000000");
-    const granted = await grant(db, {
-      accountId: account.id,
-      credits: credits(BigInt(amount)),
-      note: args.optional("note"),
-      reference: args.optional("reference"),
+    const [note, reference] = [actText(args, "note"), args.optional("reference")];
+    const granted = await inTransaction(db, async (tx) => {
+      await lockUnclosedAccount(tx, account);
+      return grant(tx, { accountId: account.id, credits: credits(BigInt(amount)), note, reference });
     });
     return { account: account.handle, credits: amount, granted };
   },

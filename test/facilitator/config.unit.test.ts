@@ -87,6 +87,26 @@ test("everything that is wrong is named in one message, keys unquoted", () => {
   expect(message).not.toContain("not-a-key");
 });
 
+test.each<[string, string, string]>([
+  ["HEDERA_TESTNET_FEE_PAYERS", `${whole.HEDERA_TESTNET_FEE_PAYERS},0.0.1001:ecdsa:${"44".repeat(32)}`, "twice"],
+  ["HEDERA_TESTNET_MIRROR", "https://testnet.mirrornode.hedera.com/api/v1/", "/api/v1"],
+  ["HEDERA_TESTNET_MIRROR", "https://mirror.example/hedera?key=hunter2", "a query"],
+  ["HEDERA_TESTNET_MIRROR", "https://me:hunter2@mirror.example", "a user"],
+  ["EIP155_84532_RPC_URL", "https://me:hunter2%@node.example", "%25"],
+])("%s=%s is refused: it could not be used as it is", (name, value, words) => {
+  const start = () => readConfig({ ...whole, [name]: value });
+  expect(start).toThrow(name);
+  expect(start).toThrow(words);
+  expect(start).not.toThrow(/hunter2|4444/);
+});
+
+test("variables that are named like settings of a network and are none are known by name", () => {
+  expect(readConfig(whole).unknownVariables).toEqual([]);
+  const misspelt = { EIP155_84532_ENVIROMENT: "mainnet", HEDERA_TESTNET_DAILY_BUDGET: "1" };
+  const others = { HEDERA_OPERATOR_KEY: "x", EIP155_ID: "1", PATH: "/bin" };
+  expect(readConfig({ ...whole, ...misspelt, ...others }).unknownVariables).toEqual(Object.keys(misspelt));
+});
+
 test("an environment without any network says which variables would give one", () => {
   expect(() => readConfig({ FACILITATOR_DATABASE_URL: "postgres://localhost/f" })).toThrow(/no network is configured/);
 });

@@ -41,6 +41,15 @@ const traces = async ({ context: { db } }: Awaited<ReturnType<typeof daemonWith>
   return rows[0];
 };
 
+/** A balancer keeps a copy that settles nothing, as no copy does, and a network that takes no payment is seen by who watches. */
+async function expectServed(daemon: Awaited<ReturnType<typeof daemonWith>>): Promise<void> {
+  const networks = { "eip155:84532": false };
+  expect(await daemon.get("/readyz")).toMatchObject({ status: 200, body: { ready: true, networks } });
+  const figures = await (await fetch(`${daemon.url}/metrics`)).text();
+  expect(figures).toContain('facilitator_network_settling{network="eip155:84532"} 0\n');
+  expect(figures).toMatch(/^facilitator_fee_payer_low\{.*\} 0$/m);
+}
+
 test("a send refused for want of gas money is 503, claims nothing, and is known at once; when there is money it settles", async ({
   setting,
 }) => {
@@ -60,7 +69,7 @@ test("a send refused for want of gas money is 503, claims nothing, and is known 
       status: 503,
       body: { status: "degraded", chains: [{ empty: true, lowBalance: false, settling: false }] },
     });
-    expect((await daemon.get("/readyz")).body.networks).toEqual({ "eip155:84532": false });
+    await expectServed(daemon);
     expect((await daemon.verify(bodies[0])).status).toBe(503);
     const { records, failures, payments } = await traces(daemon);
     expect({ records, failures }).toEqual({ records: 0, failures: 0 });
@@ -92,7 +101,7 @@ test("gas dearer than the limit is 503 at once, blamed on no payer, and the same
       status: 503,
       body: { status: "degraded", chains: [{ empty: false, settling: false, feesTooHigh: true }] },
     });
-    expect((await daemon.get("/readyz")).body.networks).toEqual({ "eip155:84532": false });
+    await expectServed(daemon);
     const { rows: held } = await daemon.context.db.query("select 1 from payment_holds where until > now()");
     expect(held).toEqual([]);
     const { records, failures, payments } = await traces(daemon);

@@ -118,6 +118,19 @@ describe("a backup", () => {
     expect(await kept()).toEqual([one]);
   });
 
+  test.for([
+    ["BACKUPS_KEEP", "0"],
+    ["BACKUPS_KEEP", "all"],
+    ["BACKUP_HOURS", "0"],
+    ["BACKUP_HOURS", "24h"],
+  ] as const)("is neither made nor deleted where %s is %s, which is told", async ([name, value]) => {
+    await putBackup(old, 48);
+    const { ended, said } = start(script("backup"), { [name]: value });
+    expect(await ended).toBe(1);
+    expect(said()).toContain(`${name} must be a whole number from 1 on`);
+    expect(await kept()).toEqual([old]);
+  });
+
   test("without a manifest is none: it makes none superfluous and no sick container well, and is not restored", async () => {
     await putBackup(old, 48);
     await putBackup("2026-01-02T00-00-00Z", 24.5);

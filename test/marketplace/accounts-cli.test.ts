@@ -150,6 +150,14 @@ test("an operator opens accounts, makes a key, grants credits, publishes an agen
   expect(stdout).not.toContain(key.token);
 });
 
+test("an account that is closed is granted nothing", async ({ market }) => {
+  await json(market, "account", "create", "--handle", "cli-gone");
+  await json(market, "account", "close", "--account", "cli-gone");
+  const grant = runCommand(["credits", "grant", "--account", "cli-gone", "--credits", "500"], market.environment);
+  await expect(grant).rejects.toThrow('"cli-gone" is closed');
+  expect(await json(market, "account", "show", "--account", "cli-gone")).toMatchObject({ state: "closed", credits: 0 });
+});
+
 test("a seed makes everything it says, and applying it again changes nothing", async ({ market }) => {
   const path = await file(
     "seed.yaml",
@@ -216,6 +224,7 @@ test.for([
   ["key create --account cli-creator --name x --rate-limit 0", '"rate_limit_per_minute" must be'],
   ["key create --account cli-creator --name x --scope all", "--scope must be one of"],
   ["credits grant --account cli-creator --credits 0", "--credits must be"],
+  ["credits grant --account cli-creator --credits 1 --reference=", "--reference is empty"],
   ["wallet add --account cli-creator --network solana:x --address y", '"network" must be'],
   ["wallet add --account cli-creator --network hedera:testnet --address 0x1", '"address" must be'],
   ["agent publish --file /nowhere.yaml", "cannot be read"],

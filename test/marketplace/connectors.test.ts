@@ -1,10 +1,19 @@
 import type { IncomingMessage } from "node:http";
 import { describe, expect } from "vitest";
+import { publishAgent } from "../../marketplace/agents/publish.ts";
 import { fillJson, fillText, slotsOf } from "../../marketplace/connectors/template.ts";
 import { createSealer } from "../../marketplace/sealing.ts";
 import { Secret } from "../../shared/env.ts";
 import { upstreamTest } from "../support/fixtures.ts";
-import { run, seedMarket, type TestMarketplace } from "../support/marketplace.ts";
+import {
+  balanceOf,
+  echoAgent,
+  run,
+  seedMarket,
+  startMarketplace,
+  type TestMarketplace,
+} from "../support/marketplace.ts";
+import { confirm, newOperator } from "../support/operator.ts";
 
 let requests: Array<{
   method: string | undefined;
@@ -200,6 +209,33 @@ describe("sealed secrets", () => {
     expect(createSealer([two]).open(rotated.seal("word", "p"), "p")).toBe("word");
     expect(() => createSealer([two]).open(sealed, "p")).toThrow("no sealing key");
     expect(() => createSealer([]).seal("word", "p")).toThrow("MARKETPLACE_SEALING_KEY");
+  });
+
+  test("are 503 on a copy that has yet to learn of a new key, and open on one that was told of it before it seals", async ({
+    market,
+    seeded,
+  }) => {
+    const { environment, databaseUrl, model } = market;
+    const old = environment.MARKETPLACE_SEALING_KEY as string;
+    const copyWith = (key: string, other: string) => {
+      const keys = { MARKETPLACE_SEALING_KEY: key, MARKETPLACE_SEALING_KEYS_RETIRED: other };
+      return startMarketplace({ databaseUrl, model, env: { ...environment, ...keys } });
+    };
+    const [sealing, told] = [await copyWith(one.reveal(), old), await copyWith(old, one.reveal())];
+    try {
+      const definition = { ...echoAgent, secrets: { word: "hush" } };
+      const { address } = await publishAgent(sealing.context, seeded.creator, "newly-sealed", definition);
+      const before = await balanceOf(market, seeded.key);
+      const refused = await run(market, seeded.key, address);
+      expect(refused).toMatchObject({ status: 503, body: { error: expect.stringContaining("try again") } });
+      expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(0);
+      expect(await balanceOf(market, seeded.key)).toEqual(before);
+      for (const copy of [sealing, told]) expect((await run(copy, seeded.key, address)).status).toBe(200);
+      const operator = await newOperator({ url: market.url, environment: sealing.environment });
+      expect((await confirm(operator)).status).toBe(503);
+    } finally {
+      await Promise.all([sealing.stop(), told.stop()]);
+    }
   });
 
   test("lie in the database unreadable", async ({ market }) => {

@@ -63,10 +63,10 @@ export class EvmChain {
     return isEmpty(balance) ? 0n : BigInt(balance);
   }
 
-  /** Whether an authorization was used or cancelled by the end of a block. A node that is not that far yet throws. */
+  /** Whether an authorization was used or cancelled by the end of a block. Throws where the node is not that far yet, or gives no state. */
   async isNonceUsed(asset: string, from: Hex, nonce: Hex, block: bigint): Promise<boolean> {
     const used = await this.#call({ to: asset, data: authorizationStateCall(from, nonce) }, quantity(block));
-    return !isEmpty(used) && BigInt(used) !== 0n;
+    return numberOf(used) !== 0n;
   }
 
   /**
@@ -109,6 +109,7 @@ export class EvmChain {
       const range = { fromBlock: quantity(first), toBlock: quantity(last) };
       try {
         const logs = await this.#rpc.call("eth_getLogs", [{ ...filter, ...range }]);
+        if (!Array.isArray(logs)) throw new RpcUnreachableError("the node gave no list of events");
         return { logs: logs as readonly EventLog[], first };
       } catch (error) {
         const fewer = fewerBlocks.find((count) => count < last - first);
@@ -120,14 +121,14 @@ export class EvmChain {
 
   async transactionCount(address: string, block: "latest" | "pending" | bigint): Promise<bigint> {
     const at = typeof block === "bigint" ? quantity(block) : block;
-    return BigInt((await this.#rpc.call("eth_getTransactionCount", [address, at])) as string);
+    return numberOf(await this.#rpc.call("eth_getTransactionCount", [address, at]));
   }
 
   /** What an account holds, wei, and at which block: undefined where the answering node has not got that far. And the newest block. */
   async balance(address: string): Promise<{ balance: bigint; asOf: bigint | undefined; newest: Block }> {
     const newest = await this.latestBlock();
     const { number } = newest;
-    const read = async (at: string) => BigInt((await this.#rpc.call("eth_getBalance", [address, at])) as string);
+    const read = async (at: string) => numberOf(await this.#rpc.call("eth_getBalance", [address, at]));
     try {
       return { balance: await read(quantity(number)), asOf: number, newest };
     } catch (error) {
@@ -138,7 +139,7 @@ export class EvmChain {
 
   /** What the node would offer a block's maker on top of the base fee, wei. */
   async suggestedTip(): Promise<bigint> {
-    return BigInt((await this.#rpc.call("eth_maxPriorityFeePerGas", [])) as string);
+    return numberOf(await this.#rpc.call("eth_maxPriorityFeePerGas", []));
   }
 
   latestBlock(): Promise<Block> {
@@ -233,6 +234,13 @@ const recentSearchesMax = 20;
 const clocksDifferMs = 600_000;
 
 const quantity = (value: bigint): Hex => `0x${value.toString(16)}`;
+
+/** Nodes that have not got what they are asked about answer `null` or nothing in its place, which is no zero. */
+function numberOf(answer: unknown): bigint {
+  if (typeof answer !== "string" || !/^0x[0-9a-f]+$/i.test(answer))
+    throw new RpcUnreachableError("the node gave no number");
+  return BigInt(answer);
+}
 
 export interface Block {
   readonly number: bigint;

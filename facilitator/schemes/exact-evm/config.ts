@@ -59,7 +59,7 @@ export function readEvm(env: EnvReader, chainId: number, environmentOf: Environm
   const name = (suffix: string) => `EIP155_${chainId}_${suffix}`;
   const signers = readSigners(env, name("SIGNERS"), readSeedKeys(env, `EIP155_${chainId}`));
   const assets = readAssets(env, name("ASSETS"), network, { isAsset: isAddress, form: "an address" });
-  const rpcUrl = env.url(name("RPC_URL"));
+  const rpcUrl = readRpcUrl(env, name("RPC_URL"));
   return {
     network,
     chainId,
@@ -77,6 +77,19 @@ export function readEvm(env: EnvReader, chainId: number, environmentOf: Environm
     confirmations: env.integer(name("CONFIRMATIONS"), networkOf(network)?.confirmations ?? 1, { min: 1, max: 200 }),
     rpcTimeoutMs: env.integer(name("RPC_TIMEOUT_MS"), 5_000, { min: 100, max: 30_000 }),
   };
+}
+
+/** It may hold a user and a password, whose `%` stands for a character that is written in hex. */
+function readRpcUrl(env: EnvReader, name: string): string {
+  const text = env.url(name);
+  if (!URL.canParse(text)) return text;
+  const { username, password } = new URL(text);
+  try {
+    decodeURIComponent(`${username}:${password}`);
+    return text;
+  } catch {
+    return env.problem(`${name} must have each % of its user and password written as %25`, text);
+  }
 }
 
 /** The listed signers, then those of the seed. */

@@ -188,18 +188,23 @@ export class EvmFeePayer {
     return (await this.#takeBackUnsent(job, hash, nonce)) ? { empty: true } : { transaction: hash };
   }
 
-  /** Gas became dearer than what was offered for it, which is not the payer's fault, and nothing stays signed. */
-  async #outpriced(job: Job, hash: Hex, nonce: bigint): Promise<Sending> {
+  /** Gas became dearer than what was offered for it, which is not the payer's fault. */
+  async #outpriced(job: Job, hash: Hex, nonce: bigint): Promise<Sending | undefined> {
     await this.#needs.gasPrices.readAgain();
-    return (await this.#takeBackUnsent(job, hash, nonce)) ? { tooDear: true } : { transaction: hash };
+    return this.#signAtNewPrice(job, hash, nonce);
   }
 
-  /** The node wants more for its trouble than was offered: signed once more, with what it wants. */
+  /** The node wants more for its trouble than was offered. */
   async #undertipped(job: Job, hash: Hex, nonce: bigint, refusal: string): Promise<Sending | undefined> {
     await this.#needs.gasPrices.raiseTip(refusal);
+    return this.#signAtNewPrice(job, hash, nonce);
+  }
+
+  /** Once, with what is known now; where that is not enough or too much, nothing stays signed. */
+  async #signAtNewPrice(job: Job, hash: Hex, nonce: bigint): Promise<Sending | undefined> {
     if (!(await this.#takeBackUnsent(job, hash, nonce))) return { transaction: hash };
-    if (job.withRaisedTip) return { tooDear: true };
-    this.#queue.push({ ...job, withRaisedTip: true });
+    if (job.atNewPrice) return { tooDear: true };
+    this.#queue.push({ ...job, atNewPrice: true });
     void this.#drain();
     return undefined;
   }
@@ -279,8 +284,8 @@ class ClaimGoneError extends Error {}
 interface Job {
   /** The job was signed before, with a nonce that turned out to be used. */
   readonly again?: true;
-  /** The node refused it for its tip, so that nothing of it was sent. */
-  readonly withRaisedTip?: true;
+  /** The node refused it for its price, so that nothing of it was sent. */
+  readonly atNewPrice?: true;
   readonly right: RightToSend;
   /** The payment's. */
   readonly key: string;

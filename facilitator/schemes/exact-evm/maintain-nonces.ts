@@ -62,14 +62,16 @@ async function raiseStuckFee(signer: EvmSigner, config: EvmConfig, { chain, db, 
   const { id, raw_transactions: raw } = rows[0] as { id: bigint; raw_transactions: Buffer[] };
   const last = parseTransaction(`0x${(raw.at(-1) as Buffer).toString("hex")}`);
   const { baseFeePerGas } = await chain.latestBlock();
-  const maxPriorityFeePerGas = raisedFee(last.maxPriorityFeePerGas ?? 0n);
-  const maxFeePerGas = max(raisedFee(last.maxFeePerGas ?? 0n), 2n * baseFeePerGas + maxPriorityFeePerGas);
-  if (maxFeePerGas > config.feePerGasMaxWei) {
+  const tip = raisedFee(last.maxPriorityFeePerGas ?? 0n);
+  const least = raisedFee(last.maxFeePerGas ?? 0n);
+  const maxFeePerGas = min(max(least, 2n * baseFeePerGas + tip), config.feePerGasMaxWei);
+  if (maxFeePerGas < least) {
     log.error({ network: config.network, address: signer.address, nonce: Number(mined) }, "stuck at the fee limit");
     return;
   }
   const { to, data, gas } = last;
   const fields = { chainId: config.chainId, nonce: Number(mined), to: to ?? null, data: data ?? "0x", gas: gas ?? 0n };
+  const maxPriorityFeePerGas = min(tip, maxFeePerGas);
   const replacement = await signer.sign({ type: "eip1559", ...fields, maxFeePerGas, maxPriorityFeePerGas });
   const { rowCount } = await db.query(
     `update payments
@@ -103,4 +105,5 @@ async function send(chain: EvmChain, raw: Buffer): Promise<void> {
   });
 }
 
+const min = (a: bigint, b: bigint): bigint => (a < b ? a : b);
 const max = (a: bigint, b: bigint): bigint => (a > b ? a : b);

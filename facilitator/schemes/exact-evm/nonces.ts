@@ -86,10 +86,10 @@ export class Nonces {
   }
 
   /**
-   * Agrees on the next nonce with the chain. What the chain should know and does not (a node that lost its pool, a
-   * reorganisation) is sent again from the stored bytes; the next nonce goes back down to the chain's count only when
-   * no payment of this address is under way and no copy has taken a nonce since the chain was asked, as on a development chain
-   * that began anew.
+   * Agrees on the next nonce with the chain. Settlements that the chain does not know any more (a reorganisation) are sent again
+   * from the stored bytes; payments under way are not, for their senders alone know what the node has refused and is taken
+   * back. The next nonce goes back down to the chain's count only when no payment of this address is under way and no copy has
+   * taken a nonce since the chain was asked, as on a development chain that began anew.
    */
   async synchronize(chain: EvmChain): Promise<void> {
     await this.#sendMissing(chain);
@@ -126,7 +126,7 @@ export class Nonces {
     const pending = await chain.transactionCount(this.#address, "pending");
     const { rows } = await this.#db.query(
       `select raw_transactions from payments
-        where network = $1 and fee_payer = $2 and nonce >= $3 and state <> 'failed' and raw_transactions is not null
+        where network = $1 and fee_payer = $2 and nonce >= $3 and state = 'settled' and raw_transactions is not null
         order by nonce limit 1000`,
       [this.#network, this.#address, pending],
     );

@@ -46,7 +46,7 @@ function readHedera(env: EnvReader, chain: string, environmentOf: EnvironmentOf)
   const network = `hedera:${chain}`;
   const name = (suffix: string) => `HEDERA_${chain.toUpperCase()}_${suffix}`;
   const assets = readAssets(env, name("ASSETS"), network, { isAsset: isEntityId, form: "of the form 0.0.n" });
-  const mirrorUrl = env.url(name("MIRROR"));
+  const mirrorUrl = readMirror(env, name("MIRROR"));
   return {
     network,
     nodes: readNodes(env, name("NODES")),
@@ -61,6 +61,16 @@ function readHedera(env: EnvReader, chain: string, environmentOf: EnvironmentOf)
     transactionFeeMax: env.amount(name("TRANSACTION_FEE_MAX_TINYBARS"), 2n * hbar),
     transactionFeeMin: env.amount(name("TRANSACTION_FEE_MIN_TINYBARS"), hbar / 100n),
   };
+}
+
+/** Only its origin and path are used, and `/api/v1` comes after them. */
+function readMirror(env: EnvReader, name: string): string {
+  const text = env.url(name);
+  if (!URL.canParse(text)) return text;
+  const { username, password, search, hash, pathname } = new URL(text);
+  if (username || password || search || hash || pathname.endsWith("/api/v1"))
+    return env.problem(`${name} must be a mirror's address without a user, a query and /api/v1`, text);
+  return text;
 }
 
 function readFeePayers(env: EnvReader, name: string): HederaConfig["feePayers"] {
@@ -79,6 +89,8 @@ function readFeePayers(env: EnvReader, name: string): HederaConfig["feePayers"] 
     }
     return { accountId: id, privateKey: new Secret(kind === "" ? hex : `${kind}:${hex}`) };
   });
+  const accounts = new Set(feePayers.map(({ accountId }) => accountId));
+  if (accounts.size < feePayers.length) env.problem(`${name} names a fee payer twice`, 0);
   if (feePayers.length === 0) env.problem(`${name} is missing`, 0);
   return feePayers;
 }

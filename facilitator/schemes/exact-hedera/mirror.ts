@@ -70,10 +70,13 @@ export class Mirror {
       }));
   }
 
-  /** The mirror's own records of a transaction id. */
+  /** The mirror's own records of a transaction id. An answer without a list has not said that there are none. */
   async executed(transaction: string): Promise<readonly JsonObject[]> {
-    const found = await this.get(`/api/v1/transactions/${transaction.replace("@", "-").replace(/\.(\d+)$/, "-$1")}`);
-    return listOf(found, "transactions");
+    const path = `/api/v1/transactions/${transaction.replace("@", "-").replace(/\.(\d+)$/, "-$1")}`;
+    const found = await this.get(path);
+    if (found === undefined) return [];
+    if (!Array.isArray(found?.transactions)) throw new MirrorSilentError(path, new Error("no list of transactions"));
+    return found.transactions;
   }
 
   /**

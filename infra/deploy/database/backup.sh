@@ -5,6 +5,13 @@ set -euo pipefail
 export PGPASSWORD=$REPLICATION_PASSWORD
 base=$BACKUPS/base
 
+# Of 0 that are kept none is left, not even the one that was just made.
+require_number() {
+  if [[ ${!1} =~ ^[1-9][0-9]{0,4}$ ]]; then return; fi
+  echo "$1 must be a whole number from 1 on: nothing is backed up" >&2
+  exit 1
+}
+
 take() {
   local new=$base/.unfinished
   # A restored one that still recovers gives no backup of the time that begins with it.
@@ -33,11 +40,13 @@ forget_old() {
   pg_archivecleanup -x .gz "$BACKUPS/wal" "$first"
 }
 
+require_number BACKUPS_KEEP
 if [ "${1:-}" = once ]; then
   take
   forget_old
   exit
 fi
+require_number BACKUP_HOURS
 while true; do
   after_restore=()
   if [ -e "$BACKUPS/restored" ]; then after_restore=(-newer "$BACKUPS/restored"); fi

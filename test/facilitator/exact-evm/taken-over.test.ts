@@ -5,7 +5,7 @@ import { createContext } from "../../../facilitator/compose.ts";
 import { readConfig } from "../../../facilitator/config.ts";
 import type { Context } from "../../../facilitator/context.ts";
 import { parsePaymentRequest, type ReceivedPayment } from "../../../facilitator/payment-request.ts";
-import type { Payment, Scheme } from "../../../facilitator/schemes/scheme.ts";
+import { NetworkAwayError, type Payment, type Scheme } from "../../../facilitator/schemes/scheme.ts";
 import { settle } from "../../../facilitator/settle.ts";
 import type { Abandoned } from "../../../facilitator/settlements/payment-record.ts";
 import { elapse } from "../../support/elapse.ts";
@@ -106,6 +106,25 @@ test.for(["refuse-late", "want-tip-late"] as const)(
     expect(await payToHas(setting)).toBe(had + 10_000n);
   },
 );
+
+test("a copy that starts sends no payment that another copy is sending: what the node refuses that one did not move", async ({
+  setting,
+  proxy,
+  context,
+}) => {
+  const body = await pay(setting);
+  const had = await payToHas(setting);
+  proxy.behave((method) => (method === "eth_sendRawTransaction" ? "refuse-late" : "pass"));
+  const settling = settle(context, body, known);
+  await expect.poll(() => proxy.held()).toBe(1);
+  const started = await contextOn(setting.variables);
+  await started.stop();
+  proxy.behave(() => "pass");
+  expect((await settling).response).toMatchObject({ success: false, transaction: "" });
+  expect(await payToHas(setting)).toBe(had);
+  expect((await settle(context, body, known)).response).toMatchObject({ success: true });
+  expect(await payToHas(setting)).toBe(had + 10_000n);
+});
 
 test("a payment that the node refuses, and nobody else has, can be settled again", async ({
   setting,
@@ -219,3 +238,34 @@ test("a balance shows a settlement only where it was read at a block that has it
   proxy.behave((method, params) => (method === "eth_call" && params[1] !== "latest" ? "internal-error" : "pass"));
   expect(await shows([transaction])).toBe(false);
 });
+
+test.for(["0x", null])(
+  "a node that gives %s in place of an authorization's state has not said that it was never used",
+  async (result, { setting, proxy }) => {
+    const tester = createTestClient({ mode: "anvil", transport: http(setting.chain.rpcUrl) }).extend(publicActions);
+    const variables = { ...setting.variables, EIP155_84532_RPC_URL: proxy.url, SETTLE_TIMEOUT_MS: "1000" };
+    const context = await contextOn(variables);
+    try {
+      const { timestamp } = await tester.getBlock();
+      const validBefore = String(timestamp + 600n);
+      const buyer = await setting.fundedBuyer();
+      const body = await paymentBody(buyer, setting.terms, { validBefore });
+      proxy.behave((method) => (method === "eth_getTransactionReceipt" ? "null" : "pass"));
+      expect((await settle(context, body, known)).response).toMatchObject({ errorReason: "settlement_pending" });
+      await tester.setNextBlockTimestamp({ timestamp: timestamp + 601n });
+      await tester.mine({ blocks: 1 });
+      await lapseAll(context.db);
+      const rows = await context.store.takeUnfinished(setting.terms.network, 10);
+      const row = rows.find(({ key }) => key.includes(buyer.address.toLowerCase())) as Abandoned;
+      proxy.behave((method) => {
+        if (method === "eth_call") return { result };
+        return method === "eth_getTransactionReceipt" ? "null" : "pass";
+      });
+      await expect(schemeOf(context, setting).find(row)).rejects.toThrow(NetworkAwayError);
+      proxy.behave(() => "pass");
+      expect(await schemeOf(context, setting).find(row)).toMatchObject({ outcome: "settled" });
+    } finally {
+      await context.stop();
+    }
+  },
+);

@@ -1,0 +1,78 @@
+import { createTestClient, http, parseGwei, publicActions } from "viem";
+import { expect } from "vitest";
+import { elapse } from "../../support/elapse.ts";
+import type { EvmSetting } from "../../support/evm-facilitator.ts";
+import { paymentBody } from "../../support/evm-payments.ts";
+import { proxiedEvmTest } from "../../support/fixtures.ts";
+
+const limit = parseGwei("40");
+const test = proxiedEvmTest({
+  EIP155_84532_BUMP_AFTER_MS: "1000",
+  EIP155_84532_FEE_PER_GAS_MAX_WEI: String(limit),
+});
+
+test.afterEach(async ({ setting, proxy }) => {
+  proxy.behave(() => "pass");
+  await tester(setting).setAutomine(true);
+});
+
+const tester = (setting: EvmSetting) =>
+  createTestClient({ mode: "anvil", transport: http(setting.chain.rpcUrl) }).extend(publicActions);
+const pay = async (setting: EvmSetting) => paymentBody(await setting.fundedBuyer(), setting.terms);
+const mineAt = async (setting: EvmSetting, baseFee: string) => {
+  await tester(setting).setNextBlockBaseFeePerGas({ baseFeePerGas: parseGwei(baseFee) });
+  await tester(setting).mine({ blocks: 1 });
+};
+
+test("a transaction whose gas became dearer than half of the limit is raised to the limit, and lands below it", async ({
+  setting,
+  facilitator,
+}) => {
+  const body = await pay(setting);
+  await mineAt(setting, "10");
+  await elapse(1_100, "a price of gas is believed for a second");
+  await tester(setting).setAutomine(false);
+  const settling = facilitator.settle(body);
+  const offered = async () => {
+    const { pending } = await tester(setting).getTxpoolContent();
+    const own = Object.entries(pending).find(([address]) => address.toLowerCase() === setting.signer.toLowerCase());
+    return Object.values(own?.[1] ?? {}).map(({ maxFeePerGas }) => BigInt(maxFeePerGas ?? 0n));
+  };
+  await expect.poll(offered, { interval: 20, timeout: 10_000 }).toHaveLength(1);
+  await mineAt(setting, "35");
+  await expect.poll(offered, { timeout: 10_000 }).toEqual([limit]);
+  await mineAt(setting, "38");
+  expect((await settling).body).toMatchObject({ success: true });
+});
+
+test("a refusal that comes after a dearer transaction was sent takes nothing back: the payment lands once, and is told so", async ({
+  setting,
+  proxy,
+  facilitator,
+}) => {
+  await mineAt(setting, "1");
+  const body = await pay(setting);
+  let sent = 0;
+  proxy.behave((method) => {
+    if (method !== "eth_sendRawTransaction") return "pass";
+    sent += 1;
+    return sent === 1 ? "refuse-late" : "pass";
+  });
+  const settling = facilitator.settle(body);
+  await expect.poll(() => sent, { interval: 50, timeout: 10_000 }).toBe(2);
+  proxy.behave(() => "pass");
+  expect((await settling).body).toMatchObject({ success: true, transaction: expect.stringMatching(/^0x/) });
+  const { rows } = await facilitator.context.db.query("select state from payments order by id desc limit 1");
+  expect(rows).toEqual([{ state: "settled" }]);
+});
+
+test("gas that became dearer since its price was read, and less than the limit, is paid for at once", async ({
+  setting,
+  facilitator,
+}) => {
+  await mineAt(setting, "1");
+  const bodies = [await pay(setting), await pay(setting)];
+  expect((await facilitator.settle(bodies[0])).body).toMatchObject({ success: true });
+  await mineAt(setting, "15");
+  expect((await facilitator.settle(bodies[1])).body).toMatchObject({ success: true });
+});
