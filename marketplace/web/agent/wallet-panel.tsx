@@ -85,7 +85,7 @@ function Payees({ payees, payee }: Pick<WalletPanelProps, "payees" | "payee">) {
   return (
     <>
       {payees.map(({ network, address }) => (
-        <div data-payee={network}>
+        <div data-payee={network} data-account={address}>
           <KeyValues
             entries={[
               [`To ${payee}`, <Hash value={address} label={`Copy ${payee}’s address`} short />],

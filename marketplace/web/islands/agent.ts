@@ -51,11 +51,11 @@ function start(form: HTMLFormElement): void {
     else showWayToPay(form);
   });
   const pay = () => {
-    const { wallet, network } = panel;
-    if (!wallet) return showWayToPay(form);
+    const { chosen } = panel;
+    if (!chosen) return showWayToPay(form);
     if (!form.reportValidity()) return;
     // A wallet that was asked to pay lets the page see its account from then on.
-    void press(() => payAndRun(paying, wallet, network)).finally(() => panel.refresh());
+    void press(() => payAndRun(paying, chosen)).finally(() => panel.refresh());
   };
   form.querySelector("[data-run=wallet]")?.addEventListener("click", pay);
 

@@ -1,4 +1,4 @@
-import type { Page } from "playwright-core";
+import type { Page, Route } from "playwright-core";
 import { describe, expect } from "vitest";
 import { proveLedger } from "../../support/marketplace.ts";
 import { expectAccessible, expectNoSidewaysScrolling, open, visitEverywhere } from "../browser.ts";
@@ -118,6 +118,28 @@ test("a press beside a purchase whose end is not known makes no second payment",
   await purchase(page).getByText("6 credits are in your balance").waitFor();
   expect([posted.size, before - (await site.usdcOf("evm"))]).toEqual([1, 60_000n]);
   await expect.poll(() => keptPayments(page)).toEqual([]);
+  await close();
+});
+
+test("a page that fails while a purchase is under way does not say that nothing was charged", async () => {
+  const { page, close } = await atCredits();
+  await choose(page, "evm", "3");
+  // A moment that is none, which the page cannot show.
+  const json = { state: "unknown", transaction: null, can_land_until: "later" };
+  await page.route("**/api/payments?*", (route) => route.fulfill({ json }));
+  const fail = async (route: Route) => {
+    if (!route.request().headers()["payment-signature"]) return route.continue();
+    await route.fetch();
+    return route.fulfill({ status: 500, json: { error: "It failed." } });
+  };
+  await page.route("**/api/account/credits/purchase", fail);
+  await pay(page);
+  await purchase(page).getByText("This page failed while the payment was under way").waitFor();
+  expect(await purchase(page).textContent()).not.toContain("Nothing was charged");
+  await page.unroute("**/api/payments?*");
+  await page.unroute("**/api/account/credits/purchase");
+  await page.getByRole("button", { name: "Ask again" }).click();
+  await purchase(page).getByText("3 credits are in your balance").waitFor();
   await close();
 });
 

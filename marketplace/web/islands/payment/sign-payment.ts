@@ -20,6 +20,8 @@ export interface Purchase {
   readonly account?: string | undefined;
   readonly wallet: Wallet;
   readonly network: string;
+  /** The account to which the page says that it is paid; undefined where it names none. */
+  readonly payee?: string | undefined;
   /** Asked with the price in credits, before anything is signed. */
   readonly agreesTo: (credits: number) => Promise<boolean>;
   readonly view: PaymentView;
@@ -34,7 +36,7 @@ export interface NotSigned {
 
 /** Asks for the price and has the wallet sign it. Throws AnswerError where there is something else than a price. */
 export async function signPayment(purchase: Purchase): Promise<KeptPayment | NotSigned> {
-  const { url, body, input, priced = body, account, wallet, network, agreesTo, view } = purchase;
+  const { url, body, input, priced = body, account, wallet, network, payee, agreesTo, view } = purchase;
   if (!hasRoomFor({ body, input })) return tooLarge;
   // Before the price is asked for: a quote holds for minutes, and finding the telephone can take as long.
   if (wallet.networks) {
@@ -43,11 +45,13 @@ export async function signPayment(purchase: Purchase): Promise<KeptPayment | Not
   }
   view.wait("price asked for");
   const quote = await askQuote(url, priced, account);
+  const clockAhead = Date.now() - quote.at.getTime();
   const accepted = quote.accepts.find((entry) => entry.network === network);
   if (!accepted) {
     const said = "This network is not offered at the moment. Nothing was charged.";
     return { tone: "warn", title: "Not payable there", said };
   }
+  if (payee !== undefined && !isSameAccount(payee, accepted.payTo)) return paidElsewhere(payee, accepted.payTo);
   if (!(await agreesTo(Math.ceil(Number(accepted.amount) / Number(atomicPerCredit))))) {
     return { tone: "info", title: "Not run", said: "You did not agree to the new price. Nothing was charged." };
   }
@@ -61,7 +65,16 @@ export async function signPayment(purchase: Purchase): Promise<KeptPayment | Not
   const { payload, asked, endsAt } = signed;
   const payment = { x402Version: 2, resource: quote.resource, accepted, payload };
   const header = encodeHeader(payment);
-  return { header, body, input, account, asked, endsAt, amount: accepted.amount, quotedAt, signedAt: Date.now() };
+  const { amount } = accepted;
+  return { header, body, input, account, asked, endsAt, clockAhead, amount, quotedAt, signedAt: Date.now() };
+}
+
+/** The case of an EVM address says nothing. */
+const isSameAccount = (one: string, other: string) => one.toLowerCase() === other.toLowerCase();
+
+function paidElsewhere(shown: string, payTo: string): NotSigned {
+  const said = `This page says ${shown}; the payment would go to ${payTo} by now. Reload the page to see it. Nothing was charged.`;
+  return { tone: "warn", title: "It is paid to another account by now", said };
 }
 
 const tooLarge: NotSigned = {

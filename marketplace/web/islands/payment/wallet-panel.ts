@@ -5,6 +5,9 @@ import { type Wallet, watchWallets } from "../wallet/providers.ts";
 import { holdingOf } from "./holding.ts";
 import { usdc } from "./money.ts";
 import { canSignFor } from "./sign.ts";
+import type { Purchase } from "./sign-payment.ts";
+
+export type ChosenWallet = Pick<Purchase, "wallet" | "network" | "payee">;
 
 /** Which wallet pays on which network; the page shows both once a wallet has announced itself. */
 export class WalletPanel {
@@ -31,6 +34,13 @@ export class WalletPanel {
       this.#showWallets();
       void this.#follow().then(() => this.refresh());
     });
+  }
+
+  /** What pays where, and to whom, as the page says now; undefined where there is no wallet. */
+  get chosen(): ChosenWallet | undefined {
+    const { wallet, network } = this;
+    const payee = this.#form.querySelector<HTMLElement>(`[data-payee="${CSS.escape(network)}"]`)?.dataset.account;
+    return wallet && { wallet, network, payee };
   }
 
   get wallet(): Wallet | undefined {

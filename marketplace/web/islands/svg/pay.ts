@@ -6,8 +6,9 @@ import { closePayment, endPayment, usedSaid, withoutCode } from "../payment/end-
 import { findKept, type KeptPayment, keep } from "../payment/kept.ts";
 import { usdc } from "../payment/money.ts";
 import { type Delivered, postPayment } from "../payment/post-payment.ts";
-import { type Purchase, signPayment } from "../payment/sign-payment.ts";
+import { signPayment } from "../payment/sign-payment.ts";
 import type { PaymentView } from "../payment/view.ts";
+import type { ChosenWallet } from "../payment/wallet-panel.ts";
 import { AskFailedError, type Made } from "./ask.ts";
 import type { Order } from "./bench.ts";
 import { type Product, products } from "./paid-products.ts";
@@ -22,11 +23,7 @@ const view: PaymentView = {
 };
 
 /** Has the wallet pay for a drawing, at the price shown or not at all. Throws AskFailedError. */
-export async function payForDrawing(
-  order: Order,
-  price: number,
-  by: Pick<Purchase, "wallet" | "network">,
-): Promise<Made> {
+export async function payForDrawing(order: Order, price: number, by: ChosenWallet): Promise<Made> {
   const product = productOf(order);
   refuseWhatNeedsAnAccount(order);
   const { hd: _, ...settings } = order.settings as { hd?: true };
@@ -97,6 +94,8 @@ async function conclude(product: Product, kept: KeptPayment, delivered: Delivere
       // The drawing does not wait for that.
       void closePayment(ended);
       return { ...(body as unknown as Made), paid_usdc: usdc(kept.amount) };
+    case "free":
+      return body as unknown as Made;
     case "owed":
       // Without advice it is drawn, and cannot be read at the moment.
       if (body.advice !== undefined) keep(product, { payment: { ...kept, isOwed: true } });

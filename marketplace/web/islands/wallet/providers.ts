@@ -4,6 +4,7 @@ import { walletConnect } from "./walletconnect.ts";
 /** What a wallet in the browser does for a page (EIP-1193). */
 export interface Provider {
   request(asked: { method: string; params?: readonly unknown[] }): Promise<unknown>;
+  on?(event: string, listener: () => void): unknown;
 }
 
 /** A wallet that announced itself (EIP-6963). Its icon is a data: address, which the page's policy does not show. */
@@ -24,11 +25,22 @@ export function watchWallets(found: (wallet: Wallet) => void): void {
     const { info, provider } = (event as CustomEvent<Announcement>).detail ?? {};
     if (!info || typeof provider?.request !== "function" || known.has(String(info.uuid))) return;
     known.add(String(info.uuid));
+    followChanges(provider);
     found({ id: String(info.uuid), name: String(info.name).slice(0, 40), provider });
   });
   dispatchEvent(new Event("eip6963:requestProvider"));
   const outside = walletConnect();
   if (outside) found(outside);
+}
+
+/** Tells the page, by the event `wallet-changed`, of another account or network that is chosen in the wallet. */
+function followChanges(provider: Provider): void {
+  const tell = () => document.dispatchEvent(new Event("wallet-changed"));
+  try {
+    for (const event of ["accountsChanged", "chainChanged"]) provider.on?.(event, tell);
+  } catch {
+    // Then the page learns of them when it asks the wallet next.
+  }
 }
 
 interface Announcement {
