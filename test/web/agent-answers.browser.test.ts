@@ -379,6 +379,12 @@ test("results that are kept to be shown again leave room for a payment", async (
   });
   await payOnBase(page);
   await resultOf(page).getByText("Paid 0.05 USDC").waitFor();
+  await expect
+    .poll(() => page.evaluate(() => Object.keys(sessionStorage).filter((key) => key.startsWith("under way"))))
+    .toEqual([]);
+  // The newest comes before the older ones.
+  await page.reload();
+  await resultOf(page).getByText("Paid 0.05 USDC").waitFor();
   await close();
 });
 

@@ -123,3 +123,37 @@ test("the account and balance that are shown follow what is chosen in the wallet
   await page.getByText("This wallet has too little USDC on this network").waitFor();
   await close();
 });
+
+test("a wallet that has another account on another network is asked to sign for that one", async () => {
+  const { page, close } = await open(site, "/docs");
+  await page.addInitScript(() => {
+    const signed: unknown[] = [];
+    let chain = "0x1";
+    const accounts = () => [`0x${(chain === "0x1" ? "7e" : "8f").repeat(20)}`];
+    const provider = {
+      request: async ({ method, params = [] }: { method: string; params?: readonly unknown[] }) => {
+        if (method === "eth_accounts" || method === "eth_requestAccounts") return accounts();
+        if (method === "eth_chainId") return chain;
+        if (method === "wallet_switchEthereumChain") {
+          chain = "0x14a34";
+          return null;
+        }
+        if (method === "eth_signTypedData_v4") signed.push(params[0], JSON.parse(String(params[1])).message.from);
+        throw { code: 4001 };
+      },
+    };
+    const detail = { info: { uuid: "many", name: "A wallet of many", icon: "data:,", rdns: "many" }, provider };
+    addEventListener("eip6963:requestProvider", () =>
+      dispatchEvent(new CustomEvent("eip6963:announceProvider", { detail })),
+    );
+    Object.assign(globalThis, { signed });
+  });
+  await page.goto(site.url + site.summarizer);
+  await page.getByRole("combobox", { name: "Wallet" }).selectOption("A wallet of many");
+  await page.getByRole("radio", { name: /Base Sepolia/ }).check({ force: true });
+  await pay(page);
+  await resultOf(page).getByText("You declined in the wallet.").waitFor();
+  const there = `0x${"8f".repeat(20)}`;
+  expect(await page.evaluate(() => Reflect.get(globalThis, "signed"))).toEqual([there, there]);
+  await close();
+});

@@ -174,6 +174,8 @@ test("an amount that is taken out again leaves the one that was chosen before, a
   const own = page.getByLabel("Another amount");
   await own.fill("7");
   await expect.poll(() => price.textContent()).toBe("0.07 USDC");
+  await own.fill("1000000");
+  await expect.poll(() => price.textContent()).toBe("10,000.00 USDC");
   await own.fill("1.5");
   await expect.poll(() => price.textContent()).toBe("–");
   await own.fill("");
