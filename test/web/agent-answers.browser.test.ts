@@ -388,6 +388,27 @@ test("results that are kept to be shown again leave room for a payment", async (
   await close();
 });
 
+test("a paid result is there again for who comes back from another page, and not on a new visit", async () => {
+  const { page, close } = await atAgent();
+  await payOnBase(page);
+  await resultOf(page).getByText("Paid 0.05 USDC").waitFor();
+  await page.goto(`${site.url}/docs`);
+  await page.goBack();
+  await resultOf(page).getByText("Paid 0.05 USDC").waitFor();
+  await page.goto(site.url + site.summarizer);
+  await resultOf(page).getByText("Nothing run yet").waitFor();
+  await close();
+});
+
+test("the keyboard stays at the result when its button is pressed", async () => {
+  const { page, close } = await atAgent();
+  await payForFailedRun(page);
+  await runAgain(page).press("Enter");
+  await resultOf(page).getByText("Paid 0.05 USDC").waitFor();
+  expect(await page.evaluate(() => document.activeElement?.closest("#result") !== null)).toBe(true);
+  await close();
+});
+
 test("a refusal in one long word makes a phone's page no wider", async () => {
   const { page, close } = await atAgent(10n);
   await page.setViewportSize({ width: 320, height: 700 });

@@ -157,3 +157,28 @@ test("a wallet that has another account on another network is asked to sign for 
   expect(await page.evaluate(() => Reflect.get(globalThis, "signed"))).toEqual([there, there]);
   await close();
 });
+
+test("a wallet that throws at whatever it is asked keeps no other one from being chosen", async () => {
+  const { page, close } = await open(site, "/docs");
+  await page.addInitScript(() => {
+    const provider = {
+      request: () => {
+        throw new Error("Not today.");
+      },
+    };
+    const detail = { info: { uuid: "broken", name: "A broken wallet", icon: "data:,", rdns: "broken" }, provider };
+    addEventListener("eip6963:requestProvider", () =>
+      dispatchEvent(new CustomEvent("eip6963:announceProvider", { detail })),
+    );
+  });
+  await page.goto(site.url + site.summarizer);
+  const wallet = page.getByRole("combobox", { name: "Wallet" });
+  await wallet.locator("option", { hasText: "Demo wallet" }).waitFor({ state: "attached" });
+  await wallet.selectOption("A broken wallet");
+  await page.getByRole("radio", { name: /Base Sepolia/ }).check({ force: true });
+  await page.getByRole("radio", { name: /Hedera testnet/ }).check({ force: true });
+  await expect.poll(() => wallet.locator("option:checked").textContent()).toBe("Demo wallet");
+  await pay(page);
+  await resultOf(page).getByText("Paid 0.05 USDC").waitFor();
+  await close();
+});

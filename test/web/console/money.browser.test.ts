@@ -138,8 +138,9 @@ test("a page that fails while a purchase is under way does not say that nothing 
   expect(await purchase(page).textContent()).not.toContain("Nothing was charged");
   await page.unroute("**/api/payments?*");
   await page.unroute("**/api/account/credits/purchase");
-  await page.getByRole("button", { name: "Ask again" }).click();
+  await page.getByRole("button", { name: "Ask again" }).press("Enter");
   await purchase(page).getByText("3 credits are in your balance").waitFor();
+  expect(await page.evaluate(() => document.activeElement?.id)).toBe("purchase");
   await close();
 });
 

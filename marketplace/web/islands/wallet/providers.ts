@@ -26,7 +26,9 @@ export function watchWallets(found: (wallet: Wallet) => void): void {
     if (!info || typeof provider?.request !== "function" || known.has(String(info.uuid))) return;
     known.add(String(info.uuid));
     followChanges(provider);
-    found({ id: String(info.uuid), name: String(info.name).slice(0, 40), provider });
+    // One that throws, or answers at once, is a promise all the same.
+    const request: Provider["request"] = async (asked) => provider.request(asked);
+    found({ id: String(info.uuid), name: String(info.name).slice(0, 40), provider: { request } });
   });
   dispatchEvent(new Event("eip6963:requestProvider"));
   const outside = walletConnect();
