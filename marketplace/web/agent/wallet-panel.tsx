@@ -45,12 +45,13 @@ export function WalletPanel({ payees, payee, cost, look, children, otherwise }: 
       <div id="wallet-found" class="stack stack-3" hidden>
         <div class="row between">
           <div class="seg" role="radiogroup" aria-label="Network of the payment">
-            {payees.map(({ network }, at) => (
+            {payees.map(({ network, address }, at) => (
               <label>
                 <input
                   type="radio"
                   name="network"
                   value={network}
+                  data-to={address}
                   checked={at === 0}
                   data-asset={networkOf(network)?.stablecoins[0]?.asset}
                   data-faucet={networkOf(network)?.environment === "testnet" ? faucet : undefined}
@@ -85,7 +86,7 @@ function Payees({ payees, payee }: Pick<WalletPanelProps, "payees" | "payee">) {
   return (
     <>
       {payees.map(({ network, address }) => (
-        <div data-payee={network} data-account={address}>
+        <div data-payee={network}>
           <KeyValues
             entries={[
               [`To ${payee}`, <Hash value={address} label={`Copy ${payee}’s address`} short />],

@@ -1,4 +1,4 @@
-import { shownAgain, storeFirst } from "../payment/room.ts";
+import { storeFirst } from "../payment/room.ts";
 import { ownName } from "./account-here.ts";
 import type { Answer } from "./result.ts";
 
@@ -27,4 +27,4 @@ function forgetAnswer(agent: string): void {
   }
 }
 
-const keyOf = (agent: string) => `${shownAgain.answer} ${ownName(agent)}`;
+const keyOf = (agent: string) => `answer ${ownName(agent)}`;

@@ -1,5 +1,6 @@
 import type { PaymentProgress } from "../../../answers/payment-progress.ts";
-import { badge, byId, callout, el, replaceFocused } from "../dom/elements.ts";
+import { badge, byId, callout, el } from "../dom/elements.ts";
+import { replaceFocused } from "../dom/focus.ts";
 import { card, PaymentCard, small } from "../payment/card.ts";
 import type { KeptPayment } from "../payment/kept.ts";
 import type { RailEnd } from "../payment/rail.ts";

@@ -1,5 +1,6 @@
 import type { PaymentProgress } from "../../../answers/payment-progress.ts";
-import { badge, callout, el, focusOn, hash } from "../dom/elements.ts";
+import { badge, callout, el, hash } from "../dom/elements.ts";
+import { focusOn } from "../dom/focus.ts";
 import { unknownSaid, withEnd, wordOf } from "../payment/card.ts";
 import type { KeptPayment } from "../payment/kept.ts";
 import { usdc } from "../payment/money.ts";

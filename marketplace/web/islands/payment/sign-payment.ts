@@ -47,34 +47,25 @@ export async function signPayment(purchase: Purchase): Promise<KeptPayment | Not
   const quote = await askQuote(url, priced, account);
   const clockAhead = Date.now() - quote.at.getTime();
   const accepted = quote.accepts.find((entry) => entry.network === network);
-  if (!accepted) {
-    const said = "This network is not offered at the moment. Nothing was charged.";
-    return { tone: "warn", title: "Not payable there", said };
+  if (!accepted) return notSigned(view, "This network is not offered at the moment.");
+  const { amount, payTo } = accepted;
+  // The case of an EVM address says nothing.
+  if (payee && payee.toLowerCase() !== payTo.toLowerCase()) {
+    const said = `To ${payTo}, and not to ${payee}. Reload this page. Nothing was charged.`;
+    return { tone: "warn", title: "It is paid to another account by now", said };
   }
-  if (payee !== undefined && !isSameAccount(payee, accepted.payTo)) return paidElsewhere(payee, accepted.payTo);
-  if (!(await agreesTo(Math.ceil(Number(accepted.amount) / Number(atomicPerCredit))))) {
+  if (!(await agreesTo(Math.ceil(Number(amount) / Number(atomicPerCredit))))) {
     return { tone: "info", title: "Not run", said: "You did not agree to the new price. Nothing was charged." };
   }
   const quotedAt = Date.now();
-  view.payment({ quotedAt, amount: accepted.amount });
+  view.payment({ quotedAt, amount });
   view.wait("confirm the payment in your wallet");
-  const signed = await sign(wallet.provider, accepted, quote.at).catch((error: unknown) => ({
-    refusal: refusalOf(error),
-  }));
-  if ("refusal" in signed) return notSigned(view, signed.refusal);
-  const { payload, asked, endsAt } = signed;
+  const signed = await sign(wallet.provider, accepted, quote.at).catch(refusalOf);
+  if (typeof signed === "string") return notSigned(view, signed);
+  const { payload, ...kept } = signed;
   const payment = { x402Version: 2, resource: quote.resource, accepted, payload };
   const header = encodeHeader(payment);
-  const { amount } = accepted;
-  return { header, body, input, account, asked, endsAt, clockAhead, amount, quotedAt, signedAt: Date.now() };
-}
-
-/** The case of an EVM address says nothing. */
-const isSameAccount = (one: string, other: string) => one.toLowerCase() === other.toLowerCase();
-
-function paidElsewhere(shown: string, payTo: string): NotSigned {
-  const said = `This page says ${shown}; the payment would go to ${payTo} by now. Reload the page to see it. Nothing was charged.`;
-  return { tone: "warn", title: "It is paid to another account by now", said };
+  return { ...kept, header, body, input, account, clockAhead, amount, quotedAt, signedAt: Date.now() };
 }
 
 const tooLarge: NotSigned = {

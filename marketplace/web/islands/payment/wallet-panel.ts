@@ -39,8 +39,7 @@ export class WalletPanel {
   /** What pays where, and to whom, as the page says now; undefined where there is no wallet. */
   get chosen(): ChosenWallet | undefined {
     const { wallet, network } = this;
-    const payee = this.#form.querySelector<HTMLElement>(`[data-payee="${CSS.escape(network)}"]`)?.dataset.account;
-    return wallet && { wallet, network, payee };
+    return wallet && { wallet, network, payee: this.#radio?.dataset.to };
   }
 
   get wallet(): Wallet | undefined {

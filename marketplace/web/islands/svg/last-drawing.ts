@@ -1,4 +1,3 @@
-import { shownAgain } from "../payment/room.ts";
 import type { Made } from "./ask.ts";
 
 /** What was made last in this tab, so that a reload of the page shows it again. */
@@ -28,4 +27,4 @@ export function findDrawing(account: string | undefined): LastDrawing | undefine
 }
 
 /** By account, as others may sign in in this tab. */
-const keyOf = (account = "none") => `${shownAgain.drawing} ${account}`;
+const keyOf = (account = "none") => `drawing of ${account}`;

@@ -1,9 +1,14 @@
 import { toHex } from "../../../../client/hex.ts";
 import { walletConnect } from "./walletconnect.ts";
 
+interface Asked {
+  readonly method: string;
+  readonly params?: readonly unknown[];
+}
+
 /** What a wallet in the browser does for a page (EIP-1193). */
 export interface Provider {
-  request(asked: { method: string; params?: readonly unknown[] }): Promise<unknown>;
+  request(asked: Asked): Promise<unknown>;
   on?(event: string, listener: () => void): unknown;
 }
 
@@ -27,7 +32,7 @@ export function watchWallets(found: (wallet: Wallet) => void): void {
     known.add(String(info.uuid));
     followChanges(provider);
     // One that throws, or answers at once, is a promise all the same.
-    const request: Provider["request"] = async (asked) => provider.request(asked);
+    const request = async (asked: Asked) => provider.request(asked);
     found({ id: String(info.uuid), name: String(info.name).slice(0, 40), provider: { request } });
   });
   dispatchEvent(new Event("eip6963:requestProvider"));
@@ -39,7 +44,8 @@ export function watchWallets(found: (wallet: Wallet) => void): void {
 function followChanges(provider: Provider): void {
   const tell = () => document.dispatchEvent(new Event("wallet-changed"));
   try {
-    for (const event of ["accountsChanged", "chainChanged"]) provider.on?.(event, tell);
+    provider.on?.("accountsChanged", tell);
+    provider.on?.("chainChanged", tell);
   } catch {
     // Then the page learns of them when it asks the wallet next.
   }
