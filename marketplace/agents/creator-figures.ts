@@ -6,6 +6,7 @@ import type { AccountId, AgentId, RunId } from "../ids.ts";
 import { wholeNumber } from "../query.ts";
 import { dayBefore } from "../utc-day.ts";
 import { figuresDays } from "./count-runs.ts";
+import { successRate } from "./figures.ts";
 
 export const figuresQuery = z.object({
   days: wholeNumber(1, 90).default(figuresDays).describe("How many days (UTC), up to today."),
@@ -65,7 +66,7 @@ export async function readCreatorFigures(db: Queryable, agentId: AgentId, days: 
     runs,
     failed,
     ...revenue,
-    success_rate: runs === 0 ? null : Math.floor(((runs - failed) / runs) * 10_000) / 10_000,
+    success_rate: successRate(runs - failed, runs),
     runs_before: added(rows.filter(({ day }) => day === "before")).runs,
     ...(await timesOf(db, agentId, first)),
     days: Array.from({ length: days }, (_, at) => dayBefore(today, days - 1 - at)).map((day) => ({

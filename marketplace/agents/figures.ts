@@ -34,9 +34,15 @@ export function asFigures(row: FiguresRow | undefined): Figures {
   const runs = Number(row?.runs ?? 0);
   return {
     runs_30d: runs,
-    success_rate: runs === 0 ? null : Math.floor((Number(row?.succeeded) / runs) * 10_000) / 10_000,
+    success_rate: successRate(Number(row?.succeeded ?? 0), runs),
     median_ms: row?.median_ms ?? null,
     p95_ms: row?.p95_ms ?? null,
     last_success_at: row?.last_success_at ? new Date(row.last_success_at).toISOString() : null,
   };
+}
+
+/** Cut to four digits, so that only all is 1; null of no runs. */
+export function successRate(succeeded: number, runs: number): number | null {
+  // Multiplied first: .57 times ten thousand is less than 5,700.
+  return runs === 0 ? null : Math.floor((succeeded * 10_000) / runs) / 10_000;
 }

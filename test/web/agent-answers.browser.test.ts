@@ -3,7 +3,7 @@ import { afterEach, expect } from "vitest";
 import { demoAgents } from "../../infra/dev/demo-agents.ts";
 import { renameAccount } from "../../marketplace/accounts/rename.ts";
 import { publishAgent } from "../../marketplace/agents/publish.ts";
-import { expectAccessible, open } from "./browser.ts";
+import { expectAccessible, expectNoSidewaysScrolling, open } from "./browser.ts";
 import { announcePoorWallet, type PaidSite, signInWith, test } from "./paid-site.ts";
 
 /** What the agent's page makes of answers that are not the service's last word, or not its word at all. */
@@ -138,6 +138,23 @@ test("a payment whose first post was lost is kept when a later post is refused a
   await page.getByRole("button", { name: "Ask again" }).click();
   await resultOf(page).getByText("Paid 0.05 USDC").waitFor();
   expect(before - (await site.usdcOf("evm"))).toBe(price);
+  await close();
+});
+
+test("a payment whose first post was lost is kept by a device whose clock is an hour ahead, too", async () => {
+  const { page, close } = await open(site, "/docs");
+  await page.clock.install({ time: Date.now() + 3_600_000 });
+  await page.goto(site.url + site.summarizer);
+  let posts = 0;
+  await page.route("**/api/agent/**", (route) => {
+    if (!route.request().headers()["payment-signature"]) return route.fallback();
+    posts += 1;
+    if (posts === 1) return route.abort();
+    return route.fulfill({ status: 404, json: { success: false, error: "There is no such agent." } });
+  });
+  await payOnBase(page);
+  await resultOf(page).getByText("This payment is not over").waitFor();
+  expect(await resultOf(page).textContent()).not.toContain("Nothing was charged");
   await close();
 });
 
@@ -320,6 +337,86 @@ test("a payment under way goes on when its payer signs in meanwhile", async () =
   await runAgain(page).click();
   await resultOf(page).getByText("Paid 0.05 USDC").waitFor();
   expect(before - (await site.usdcOf("evm"))).toBe(price);
+  await close();
+});
+
+test("a result that was asked for before is told as that where the form says something else by now", async () => {
+  const { page, close } = await atAgent(20n);
+  const lose = async (route: Route) => {
+    await route.fetch();
+    await route.abort();
+  };
+  const refuse = (route: Route) => route.fulfill({ status: 401, json: { error: "Sign in." } });
+  let posts = 0;
+  await page.route("**/api/account/run", (route) => {
+    posts += 1;
+    return posts === 1 ? lose(route) : posts === 2 ? refuse(route) : route.fallback();
+  });
+  await textOf(page).fill("The first text.");
+  await runWithCredits(page);
+  await resultOf(page).getByText("It may have run before.").waitFor();
+  await textOf(page).fill("The second text.");
+  await runWithCredits(page);
+  await resultOf(page).getByText("This is what was asked for before").waitFor();
+  expect(await resultOf(page).textContent()).toContain("The first text.");
+  expect(await textOf(page).inputValue()).toBe("The second text.");
+  await runWithCredits(page);
+  await resultOf(page).getByText("Paid 5 credits. 10 credits left.").waitFor();
+  expect(await resultOf(page).textContent()).not.toContain("This is what was asked for before");
+  await close();
+});
+
+test("results that are kept to be shown again leave room for a payment", async () => {
+  const { page, close } = await atAgent();
+  await page.evaluate(() => {
+    for (let size = 2 ** 22; size > 64; size /= 2) {
+      try {
+        for (let n = 0; n < 3; n += 1) sessionStorage.setItem(`answer of ${size} ${n}`, "x".repeat(size));
+      } catch {
+        // It is full for this size.
+      }
+    }
+  });
+  await payOnBase(page);
+  await resultOf(page).getByText("Paid 0.05 USDC").waitFor();
+  await expect
+    .poll(() => page.evaluate(() => Object.keys(sessionStorage).filter((key) => key.startsWith("under way"))))
+    .toEqual([]);
+  // The newest comes before the older ones.
+  await page.reload();
+  await resultOf(page).getByText("Paid 0.05 USDC").waitFor();
+  await close();
+});
+
+test("a paid result is there again for who comes back from another page, and not on a new visit", async () => {
+  const { page, close } = await atAgent();
+  await payOnBase(page);
+  await resultOf(page).getByText("Paid 0.05 USDC").waitFor();
+  await page.goto(`${site.url}/docs`);
+  await page.goBack();
+  await resultOf(page).getByText("Paid 0.05 USDC").waitFor();
+  await page.goto(site.url + site.summarizer);
+  await resultOf(page).getByText("Nothing run yet").waitFor();
+  await close();
+});
+
+test("the keyboard stays at the result when its button is pressed", async () => {
+  const { page, close } = await atAgent();
+  await payForFailedRun(page);
+  await runAgain(page).press("Enter");
+  await resultOf(page).getByText("Paid 0.05 USDC").waitFor();
+  expect(await page.evaluate(() => document.activeElement?.closest("#result") !== null)).toBe(true);
+  await close();
+});
+
+test("a refusal in one long word makes a phone's page no wider", async () => {
+  const { page, close } = await atAgent(10n);
+  await page.setViewportSize({ width: 320, height: 700 });
+  const error = "W".repeat(400);
+  await page.route("**/api/account/run", (route) => route.fulfill({ status: 422, json: { error, charged: false } }));
+  await runWithCredits(page);
+  await resultOf(page).getByText(error).waitFor();
+  await expectNoSidewaysScrolling(page, "a long refusal");
   await close();
 });
 

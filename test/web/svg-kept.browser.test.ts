@@ -97,6 +97,43 @@ test("a drawing whose answer was lost is charged once, whatever refuses the next
   await close();
 });
 
+test.for([500, 503])(
+  "a drawing whose first answer is %i, after it was made, is not said to cost nothing, and the next press charges it once",
+  async (status, { site }) => {
+    const { page, left, close } = await withCredits(site, 5n);
+    await choose(page);
+    await drawing(page).waitFor();
+    const fail = async (route: Route) => {
+      await route.fetch();
+      return route.fulfill({ status, json: { error: "The service cannot reach its database." } });
+    };
+    await page.route("**/api/account/svg/vectorize", fail, { times: 1 });
+    const trace = page.getByRole("button", { name: "Trace 1 credit" });
+    await trace.click();
+    await page.getByText("The service cannot reach its database.").waitFor();
+    expect(await page.getByText(/nothing was charged/).count()).toBe(0);
+    await trace.click();
+    await page.getByText(/Traced in .* for 1 credit\./).waitFor();
+    expect(await left()).toBe(4n);
+    await close();
+  },
+);
+
+test("a drawing that was refused for now does not come before another one", async ({ site }) => {
+  const { page, close } = await withCredits(site, 20n);
+  const refuse = (route: Route) => route.fulfill({ status: 503, json: { error: "Try again." } });
+  await page.route("**/api/account/svg/generate", refuse, { times: 1 });
+  const draw = page.getByRole("button", { name: /^Draw 3 credits/ });
+  await page.getByText("Draw", { exact: true }).click();
+  await page.getByLabel("What to draw").fill("A fox made of paper");
+  await draw.click();
+  await page.getByText("Try again.").waitFor();
+  await page.getByLabel("What to draw").fill("A bear made of snow");
+  const [posted] = await Promise.all([page.waitForRequest("**/api/account/svg/generate"), draw.click()]);
+  expect(posted.postDataJSON()).toMatchObject({ prompt: "A bear made of snow" });
+  await close();
+});
+
 test("a drawing that was charged and is no longer kept is told so, and the next press has another drawn", async ({
   site,
 }) => {

@@ -45,12 +45,13 @@ export function WalletPanel({ payees, payee, cost, look, children, otherwise }: 
       <div id="wallet-found" class="stack stack-3" hidden>
         <div class="row between">
           <div class="seg" role="radiogroup" aria-label="Network of the payment">
-            {payees.map(({ network }, at) => (
+            {payees.map(({ network, address }, at) => (
               <label>
                 <input
                   type="radio"
                   name="network"
                   value={network}
+                  data-to={address}
                   checked={at === 0}
                   data-asset={networkOf(network)?.stablecoins[0]?.asset}
                   data-faucet={networkOf(network)?.environment === "testnet" ? faucet : undefined}

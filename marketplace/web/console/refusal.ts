@@ -52,7 +52,8 @@ const formCodes: ReadonlySet<ErrorCode> = new Set([
 
 /** A whole number of a form's field; undefined when it was left empty. 422 that names the field for anything else. */
 export function wholeNumber(form: URLSearchParams, field: string): number | undefined {
-  const text = (form.get(field) ?? "").trim().replaceAll(/(?<=\d)[, ](?=\d{3})/g, "");
+  const typed = (form.get(field) ?? "").trim();
+  const text = /^[1-9]\d{0,2}([, ]\d{3})+$/.test(typed) ? typed.replaceAll(/[, ]/g, "") : typed;
   if (text === "") return undefined;
   const value = Number(text);
   if (/^\d{1,15}$/.test(text)) return value;

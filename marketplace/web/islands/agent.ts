@@ -51,24 +51,24 @@ function start(form: HTMLFormElement): void {
     else showWayToPay(form);
   });
   const pay = () => {
-    const { wallet, network } = panel;
-    if (!wallet) return showWayToPay(form);
+    const { chosen } = panel;
+    if (!chosen) return showWayToPay(form);
     if (!form.reportValidity()) return;
     // A wallet that was asked to pay lets the page see its account from then on.
-    void press(() => payAndRun(paying, wallet, network)).finally(() => panel.refresh());
+    void press(() => payAndRun(paying, chosen)).finally(() => panel.refresh());
   };
   form.querySelector("[data-run=wallet]")?.addEventListener("click", pay);
 
   goOn(paying, { isSignedIn, refresh });
 }
 
-/** Goes on with a run that was under way when the page was left, or shows the last run after a reload. */
+/** Goes on with a run that was under way when the page was left, or shows the last run where it is opened again. */
 function goOn(paying: Paying, { isSignedIn, refresh }: { isSignedIn: boolean; refresh: () => void }): void {
   const { form, agent, outcome } = paying;
   // A wallet belongs to no account: its payment goes on, whichever account is signed in.
   const { payment } = findKept(agent);
   const run = isSignedIn ? findKept(ownName(agent)).run : undefined;
-  const answer = isReload() ? findAnswer(agent) : undefined;
+  const answer = isOpenedAgain() ? findAnswer(agent) : undefined;
   if (payment || run) {
     writeInput(form, (payment ?? run)?.input ?? {});
     refresh();
@@ -113,10 +113,10 @@ function showWayToPay(form: HTMLFormElement): void {
   form.querySelector(".pay")?.scrollIntoView({ block: "center" });
 }
 
-/** Only a reload shows what was run in this tab before; a new visit does not. */
-function isReload(): boolean {
+/** A reload, and coming back from another page, show what was run in this tab before; a new visit does not. */
+function isOpenedAgain(): boolean {
   const [entry] = performance.getEntriesByType("navigation");
-  return entry instanceof PerformanceNavigationTiming && entry.type === "reload";
+  return entry instanceof PerformanceNavigationTiming && /^(reload|back_forward)$/.test(entry.type);
 }
 
 /** On small windows: the bar at the foot of the window steps aside where a button that does the same is in sight. */

@@ -37,9 +37,9 @@ function start(form: HTMLFormElement, place: HTMLElement): void {
 
   form.addEventListener("submit", (event) => {
     event.preventDefault();
-    const { wallet, network } = panel;
-    if (!wallet || !form.reportValidity()) return;
-    void press(() => buy(buying, wallet, network)).finally(() => panel.refresh());
+    const { chosen } = panel;
+    if (!chosen || !form.reportValidity()) return;
+    void press(() => buy(buying, chosen)).finally(() => panel.refresh());
   });
 
   const { payment } = findKept(buying.keptAs);

@@ -18,7 +18,7 @@ import { imageBytesMax } from "../../tracer/image/limits.ts";
 import { demoWalletPath } from "../demo-wallet.ts";
 import type { Page, View, Visit } from "../page.ts";
 import { WorkbenchForm } from "../svg/form.tsx";
-import { drawOrder, text, traceOrder, type Values } from "../svg/orders.ts";
+import { drawOrder, priceShown, text, traceOrder, type Values } from "../svg/orders.ts";
 import { type Drawn, type Problem, WorkbenchResult } from "../svg/result.tsx";
 import { offerWalletConnect } from "../wallet-connect.tsx";
 
@@ -128,8 +128,18 @@ async function made(context: WorkbenchNeeds, visit: Visit, form: FormData): Prom
         request: parse(vectorizeRequest, traceOrder(form, Buffer.from(bytes).toString("base64")), "bad_request"),
         ...customerOf(buyer),
       };
-  const { result, markup } = await runSvg(context, buyer, order, { idempotencyKey: text(form, "request_name") });
+  const agreed = { idempotencyKey: text(form, "request_name"), maxCredits: agreedPrice(form, order) };
+  const { result, markup } = await runSvg(context, buyer, order, agreed);
   return withMarkup(context, result.output as Output, markup);
+}
+
+/** The price that the form showed; undefined of a form that says none. */
+function agreedPrice(form: FormData, { product }: SvgOrder): number | undefined {
+  const field = priceShown(product);
+  const shown = text(form, field);
+  if (shown === undefined) return undefined;
+  if (/^\d{1,15}$/.test(shown)) return Number(shown);
+  throw new ApiError("bad_request", `"${field}" must be a whole number.`, { body: { field } });
 }
 
 function drawing(form: FormData) {

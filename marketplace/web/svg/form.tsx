@@ -8,7 +8,7 @@ import { imageBytesMax } from "../../tracer/image/limits.ts";
 import { traceModes, traceStyles } from "../../tracer/options.ts";
 import type { WalletPanelProps } from "../agent/wallet-panel.tsx";
 import { creditsOf } from "../money.tsx";
-import { colourSteps, drawColourSteps, type Values } from "./orders.ts";
+import { colourSteps, drawColourSteps, priceShown, type Values } from "./orders.ts";
 import { DrawPay, TracePay, WalletPay } from "./pay.tsx";
 
 /** What the form knows of its visitor. */
@@ -64,6 +64,9 @@ export function WorkbenchForm(props: FormProps) {
       <DrawPay {...props} />
       {props.payees.length > 0 && <WalletPay payees={props.payees} />}
       <input type="hidden" name="request_name" value={requestName} />
+      {Object.entries(svgProducts).map(([product, { price }]) => (
+        <input type="hidden" name={priceShown(product)} value={String(price)} />
+      ))}
     </div>
   );
 }

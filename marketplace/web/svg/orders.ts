@@ -9,6 +9,9 @@ export const drawColourSteps = colourSteps.filter((colours) => colours <= drawCo
 
 export type Values = Pick<FormData, "get">;
 
+/** The field by which the form says what a product cost when it was shown. */
+export const priceShown = (product: string) => `max_credits.${product}`;
+
 export function traceOrder(form: Values, image: string): object {
   return {
     image,

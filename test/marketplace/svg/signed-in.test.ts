@@ -139,6 +139,29 @@ test("a form without JavaScript is told the same, and asks again under the same 
   expect(await credits()).toBe(1);
 });
 
+test("a form without JavaScript says the price that it showed, and is charged no more", async ({ market, image }) => {
+  const { browser, credits } = await buyerWith(market, 3n);
+  const headers = { cookie: browser.cookie, accept: "text/html" };
+  const shown = await (await fetch(`${market.url}/svg`, { headers })).text();
+  expect(shown).toContain('name="max_credits.svg-vectorize" value="1"');
+  const post = async (price: string) => {
+    const body = new FormData();
+    const fields = { make: "trace", pay: "credits", "max_credits.svg-vectorize": price };
+    for (const [name, value] of Object.entries(fields)) body.set(name, value);
+    body.set("image", new Blob([Buffer.from(image, "base64")], { type: "image/png" }), "a.png");
+    const answer = await fetch(`${market.url}/svg`, { method: "POST", headers, body });
+    return { status: answer.status, html: await answer.text() };
+  };
+  const dear = await post("0");
+  expect([dear.status, dear.html.includes("nothing was charged")]).toEqual([402, true]);
+  expect(dear.html).toContain('name="max_credits.svg-vectorize" value="1"');
+  const wrong = await post("one");
+  expect([wrong.status, wrong.html.includes("max_credits.svg-vectorize")]).toEqual([400, true]);
+  expect(await credits()).toBe(3);
+  expect((await post("1")).status).toBe(200);
+  expect(await credits()).toBe(2);
+});
+
 test("a form without JavaScript whose drawing is still being made is not told that nothing was charged, and buys no second one", async ({
   market,
   model,

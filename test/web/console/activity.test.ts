@@ -48,6 +48,7 @@ describe("the page of what an account has run", () => {
     const { status, html } = await ann.get("/activity");
     expect(status).toBe(200);
     expect(html).toContain(`/runs/${run}`);
+    expect(html).toContain(": 1 run; most on ");
     expect(html).not.toContain(others);
     expect(html).not.toContain("<script>alert");
     expect((await ann.get(`/activity?key=${keyId}&days=7&by=credits`)).html).toContain(`/runs/${run}`);

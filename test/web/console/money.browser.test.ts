@@ -1,4 +1,4 @@
-import type { Page } from "playwright-core";
+import type { Page, Route } from "playwright-core";
 import { describe, expect } from "vitest";
 import { proveLedger } from "../../support/marketplace.ts";
 import { expectAccessible, expectNoSidewaysScrolling, open, visitEverywhere } from "../browser.ts";
@@ -121,6 +121,29 @@ test("a press beside a purchase whose end is not known makes no second payment",
   await close();
 });
 
+test("a page that fails while a purchase is under way does not say that nothing was charged", async () => {
+  const { page, close } = await atCredits();
+  await choose(page, "evm", "3");
+  // A moment that is none, which the page cannot show.
+  const json = { state: "unknown", transaction: null, can_land_until: "later" };
+  await page.route("**/api/payments?*", (route) => route.fulfill({ json }));
+  const fail = async (route: Route) => {
+    if (!route.request().headers()["payment-signature"]) return route.continue();
+    await route.fetch();
+    return route.fulfill({ status: 500, json: { error: "It failed." } });
+  };
+  await page.route("**/api/account/credits/purchase", fail);
+  await pay(page);
+  await purchase(page).getByText("This page failed while the payment was under way").waitFor();
+  expect(await purchase(page).textContent()).not.toContain("Nothing was charged");
+  await page.unroute("**/api/payments?*");
+  await page.unroute("**/api/account/credits/purchase");
+  await page.getByRole("button", { name: "Ask again" }).press("Enter");
+  await purchase(page).getByText("3 credits are in your balance").waitFor();
+  expect(await page.evaluate(() => document.activeElement?.id)).toBe("purchase");
+  await close();
+});
+
 test("a wallet that declines charges nothing, and a wrong amount is told at its field", async () => {
   const { page, close } = await atCredits();
   await page.getByLabel("Another amount").fill("2000000");
@@ -152,6 +175,8 @@ test("an amount that is taken out again leaves the one that was chosen before, a
   const own = page.getByLabel("Another amount");
   await own.fill("7");
   await expect.poll(() => price.textContent()).toBe("0.07 USDC");
+  await own.fill("1000000");
+  await expect.poll(() => price.textContent()).toBe("10,000.00 USDC");
   await own.fill("1.5");
   await expect.poll(() => price.textContent()).toBe("–");
   await own.fill("");

@@ -51,7 +51,7 @@ function sentenceOf({ by, days }: ActivityAsked, activity: Activity): string {
   const top = activity.days.reduce((most, one) => (one[what] > most[what] ? one : most));
   if (of === 0) return `${span}: no ${what}.`;
   const most = days === 1 ? "" : `; most on ${shortDay(top.day)}, ${figures(top[what])}`;
-  return `${span}: ${figures(of)} ${what}${most}. Days are UTC.`;
+  return `${span}: ${figures(of)} ${of === 1 ? what.slice(0, -1) : what}${most}. Days are UTC.`;
 }
 
 const dayFormat = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short", timeZone: "UTC" });

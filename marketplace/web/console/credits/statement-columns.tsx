@@ -51,14 +51,16 @@ export function signed(value: number): string {
   return `${value < 0 ? "−" : "+"}${Math.abs(value).toLocaleString("en-US")}`;
 }
 
-const minute = new Intl.DateTimeFormat("en-GB", {
-  day: "numeric",
-  month: "short",
-  hour: "2-digit",
-  minute: "2-digit",
-  timeZone: "UTC",
-});
-const minuteOf = (at: string) => minute.format(new Date(at)).replace(",", "");
+const minuteParts = { day: "numeric", month: "short", hour: "2-digit", minute: "2-digit", timeZone: "UTC" } as const;
+const minute = new Intl.DateTimeFormat("en-GB", minuteParts);
+const minuteOfYear = new Intl.DateTimeFormat("en-GB", { ...minuteParts, year: "numeric" });
+
+/** `14 Nov 09:30`; of another year than this `14 Nov 2025 09:30`. */
+export function minuteOf(at: string, now = new Date()): string {
+  const moment = new Date(at);
+  const isOfThisYear = moment.getUTCFullYear() === now.getUTCFullYear();
+  return (isOfThisYear ? minute : minuteOfYear).format(moment).replace(",", "");
+}
 
 function whatOf({ kind, agent, payment, from, note }: Posting): ComponentChildren {
   const of = agent ?? "an agent";

@@ -1,5 +1,6 @@
 import type { PaymentProgress } from "../../../answers/payment-progress.ts";
 import { badge, byId, callout, el } from "../dom/elements.ts";
+import { replaceFocused } from "../dom/focus.ts";
 import { card, PaymentCard, small } from "../payment/card.ts";
 import type { KeptPayment } from "../payment/kept.ts";
 import type { RailEnd } from "../payment/rail.ts";
@@ -60,7 +61,7 @@ export class Outcome {
     made.id = "result";
     byId("earlier")?.remove();
     const old = document.getElementById("result");
-    if (old) old.replaceWith(made);
+    if (old) replaceFocused(old, made);
     else this.#place.append(made);
   }
 }

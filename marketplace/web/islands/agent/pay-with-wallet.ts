@@ -1,15 +1,16 @@
 import { byId, el } from "../dom/elements.ts";
-import { readInput, showFieldError } from "../dom/fields.ts";
+import { readInput, saysInput, showFieldError } from "../dom/fields.ts";
 import { AnswerError, errorOf } from "../payment/answer.ts";
 import { closePayment, endPayment, usedSaid, withoutCode } from "../payment/end-payment.ts";
 import { findKept, type KeptPayment, keep } from "../payment/kept.ts";
 import { usdc } from "../payment/money.ts";
 import { type Delivered, postPayment } from "../payment/post-payment.ts";
 import { signPayment } from "../payment/sign-payment.ts";
-import type { Wallet } from "../wallet/providers.ts";
+import type { ChosenWallet } from "../payment/wallet-panel.ts";
 import type { Outcome } from "./outcome.ts";
 import type { Price } from "./price.ts";
-import type { Output } from "./result.ts";
+import type { Answer, Output } from "./result.ts";
+import { freeResult } from "./run-free.ts";
 
 /** What paying from this page takes. */
 export interface Paying {
@@ -28,18 +29,30 @@ export interface Paying {
  * Asks for the price, has the wallet sign it, and posts the payment until its answer is here. What was paid for and is not here yet
  * comes first: no second payment is made beside it.
  */
-export async function payAndRun(paying: Paying, wallet: Wallet, network: string): Promise<void> {
+export async function payAndRun(paying: Paying, by: ChosenWallet): Promise<void> {
   const { form, agent, url, price, outcome } = paying;
   const { payment: owed } = findKept(agent);
   if (owed) return deliverAgain(paying, owed);
   const input = readInput(form);
   const agreesTo = (credits: number) => price.agreedTo(credits);
   const body = JSON.stringify(input);
-  const kept = await signPayment({ url, body, input, wallet, network, agreesTo, view: outcome });
+  const kept = await signPayment({ url, body, input, agreesTo, view: outcome, ...by }).catch(resultForNothing);
+  if ("runId" in kept) {
+    outcome.noPayment();
+    return outcome.show(kept);
+  }
   if ("title" in kept) return outcome.tell(kept.tone, kept.title, kept.said);
   keep(agent, { payment: kept });
   await deliver(paying, kept, false);
 }
+
+/** What an agent that became free answers instead of a price. */
+function resultForNothing(error: unknown): Answer {
+  if (error instanceof AnswerError && error.body.success === true) return freeResult(error.body, becameFree);
+  throw error;
+}
+
+const becameFree = "It is free by now: nothing was charged.";
 
 /** Posts a kept payment again; one whose run failed buys a run of what the form says now, which is kept then. */
 async function deliverAgain(paying: Paying, { isOwed, ...kept }: KeptPayment): Promise<void> {
@@ -86,8 +99,11 @@ async function conclude(paying: Paying, kept: KeptPayment, delivered: Delivered)
         paid: `Paid ${usdc(kept.amount)} USDC. Nothing else is due.`,
         ms: undefined,
         isFoundAgain: isAgain,
+        isOfEarlierInput: !saysInput(paying.form, kept.input),
       });
       return closePayment(ended);
+    case "free":
+      return outcome.show(freeResult(body, becameFree));
     case "owed":
       keep(agent, { payment: { ...kept, isOwed: true } });
       outcome.tell("bad", error, advice, askAgainButton(paying, kept, runAgain));

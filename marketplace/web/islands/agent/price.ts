@@ -19,7 +19,7 @@ export class Price {
     const dialog = byId<HTMLDialogElement>("price-rose");
     const said = byId("price-rose-said");
     if (!dialog || !said) return false;
-    said.textContent = `The price rose from ${this.credits} to ${creditsOf(credits)}`;
+    said.textContent = `The price rose from ${this.credits} to ${creditsOf(credits)} = ${usdcOf(credits)}`;
     const agrees = await answerOf(dialog);
     if (agrees) this.show(credits);
     return agrees;

@@ -1,5 +1,5 @@
 import { readableJson } from "../../../../shared/page/indented-json.ts";
-import { badge, byId, el, hash } from "../dom/elements.ts";
+import { badge, byId, callout, el, hash } from "../dom/elements.ts";
 
 export type Output =
   | { readonly kind: "text"; readonly text: string }
@@ -16,11 +16,13 @@ export interface Answer {
   readonly ms: number | undefined;
   /** An earlier post bought the result; this page only fetched it. */
   readonly isFoundAgain?: boolean;
+  /** The form said something else by the time it came. */
+  readonly isOfEarlierInput?: boolean;
 }
 
 /** The result as what it is, and the same as JSON. */
 export function resultView(
-  { runId, output, receipt, paid, ms, isFoundAgain }: Answer,
+  { runId, output, receipt, paid, ms, isFoundAgain, isOfEarlierInput = false }: Answer,
   heading: "Result" | "Earlier result" = "Result",
 ): HTMLElement {
   const id = heading === "Result" ? "result-title" : "earlier-title";
@@ -53,9 +55,16 @@ export function resultView(
     el("span", { class: "mono small" }, runId),
     el("span", { class: "num" }, paid),
   );
-  const body = el("div", { class: "card-body stack" }, view, raw);
+  const body = el("div", { class: "card-body stack" }, isOfEarlierInput && earlierInputSaid(), view, raw);
   return el("section", { class: "card", "aria-labelledby": id, "aria-live": "polite" }, head, body, foot);
 }
+
+const earlierInputSaid = () =>
+  callout(
+    "info",
+    "This is what was asked for before",
+    "It was paid for, and was not here yet. Press again for what the form says now.",
+  );
 
 /** What is nested so deep that its indents make more of it is shown, copied and saved without them. */
 const indentedMax = 1_000_000;

@@ -1,6 +1,6 @@
 import { figures } from "../../../../shared/page/figures.ts";
 import { byId, el } from "../dom/elements.ts";
-import { readInput, showFieldError } from "../dom/fields.ts";
+import { readInput, saysInput, showFieldError } from "../dom/fields.ts";
 import { errorOf, jsonOf } from "../payment/answer.ts";
 import { findKept, forget, type KeptRun, keep } from "../payment/kept.ts";
 import { creditsOf } from "../payment/money.ts";
@@ -113,7 +113,9 @@ async function conclude(
     const runId = String(body.run_id);
     const paid = `Paid ${creditsOf(Number(body.credits_used))}. ${creditsOf(Number(left))} left.`;
     const receipt = body.receipt as Record<string, unknown> | null;
-    return outcome.show({ runId, output: body.output as Output, receipt, paid, ms, isFoundAgain: isAgain });
+    const output = body.output as Output;
+    const isOfEarlierInput = !saysInput(form, run.input);
+    return outcome.show({ runId, output, receipt, paid, ms, isFoundAgain: isAgain, isOfEarlierInput });
   }
   if (status === 200) return outcome.tell("bad", "The agent failed", `“${error}” Nothing was charged.`);
   outcome.tell("warn", error, body.charged === true ? "It was charged once, when it ran." : "Nothing was charged.");

@@ -1,5 +1,6 @@
 import type { PaymentProgress } from "../../../answers/payment-progress.ts";
 import { badge, callout, el, hash } from "../dom/elements.ts";
+import { focusOn } from "../dom/focus.ts";
 import { unknownSaid, withEnd, wordOf } from "../payment/card.ts";
 import type { KeptPayment } from "../payment/kept.ts";
 import { usdc } from "../payment/money.ts";
@@ -54,7 +55,9 @@ export class PurchaseView implements PaymentView {
     const { transaction = null, explorer = null } = progress ?? {};
     const link = transaction !== null && el("p", { class: "small" }, "Transaction ", hash(transaction, explorer));
     const notes = said.length > 0 ? said : [noteOf(progress, kept, end)];
+    const hadFocus = this.#place.contains(document.activeElement);
     this.#place.replaceChildren(head, rail, ...[link, ...notes].filter((one) => one !== false && one !== undefined));
+    if (hadFocus) focusOn(this.#place);
   }
 
   /** For a payment whose end is not known: the person can ask about it again, and never pays again. */

@@ -9,7 +9,7 @@ import { findKept, forget, type KeptPayment, keep } from "../payment/kept.ts";
 import { creditsOf, usdcOf } from "../payment/money.ts";
 import { type Delivered, postPayment } from "../payment/post-payment.ts";
 import { signPayment } from "../payment/sign-payment.ts";
-import type { Wallet } from "../wallet/providers.ts";
+import type { ChosenWallet } from "../payment/wallet-panel.ts";
 import type { Amount } from "./amount.ts";
 import type { PurchaseView } from "./purchase-view.ts";
 
@@ -27,7 +27,7 @@ const purchasePath = "/api/account/credits/purchase";
  * Asks what the credits cost, has the wallet sign that, and posts the payment until its end is known. A payment whose end is not
  * known yet is posted instead: no second one is made beside it.
  */
-export async function buy(buying: Buying, wallet: Wallet, network: string): Promise<void> {
+export async function buy(buying: Buying, by: ChosenWallet): Promise<void> {
   const { form, amount, view, keptAs } = buying;
   const { account } = form.dataset;
   const { payment: unended } = findKept(keptAs);
@@ -36,7 +36,7 @@ export async function buy(buying: Buying, wallet: Wallet, network: string): Prom
   const body = JSON.stringify(input);
   view.payment({});
   const agreesTo = async (credits: number) => credits === input.credits;
-  const kept = await signPayment({ url: purchasePath, body, input, account, wallet, network, agreesTo, view });
+  const kept = await signPayment({ url: purchasePath, body, input, account, agreesTo, view, ...by });
   if ("title" in kept) return view.tell(kept.title, kept.said);
   keep(keptAs, { payment: kept });
   await deliver(buying, kept, false);
@@ -121,7 +121,12 @@ async function showBalance(): Promise<void> {
 }
 
 /** What went wrong before anything was signed. */
-export function tellFailure({ form, view }: Buying, error: unknown): void {
+export function tellFailure({ form, view, keptAs }: Buying, error: unknown): void {
+  const { payment } = findKept(keptAs);
+  if (payment) {
+    view.offerToAsk(payment, undefined, "This page failed while the payment was under way", doNotPay);
+    return;
+  }
   const said = error instanceof Error ? error.message : "Something failed in this page.";
   view.tell(said, "Nothing was charged.");
   if (error instanceof AnswerError) showFieldError(form, error.body.field, said);

@@ -21,6 +21,11 @@ export function readInput(form: HTMLFormElement): InputValues {
   return values;
 }
 
+/** Whether the form says the same as these values do. */
+export function saysInput(form: HTMLFormElement, values: Readonly<InputValues>): boolean {
+  return JSON.stringify(readInput(form)) === JSON.stringify(values);
+}
+
 /** Puts values back into the fields, such as those of a payment that is still under way. */
 export function writeInput(form: HTMLFormElement, values: Readonly<InputValues>): void {
   for (const control of controlsOf(form)) {

@@ -80,7 +80,7 @@ export function wordOf(state: string, { signedAt }: Partial<KeptPayment>): reado
 
 function footOf(progress: PaymentProgress | undefined, { signedAt }: Partial<KeptPayment>): string | undefined {
   if (!signedAt || progress?.state === "settled" || progress?.state === "failed") return undefined;
-  return "You may reload this page: the same payment fetches the result, and nothing is paid twice.";
+  return "You may reload this page, and keep its tab: the same payment fetches the result, and nothing is paid twice.";
 }
 
 /** The browser that signed it knows until when it can land, where the service does not say. */

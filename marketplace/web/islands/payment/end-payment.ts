@@ -7,13 +7,13 @@ import type { PaymentView } from "./view.ts";
 
 /**
  * What the answer to a payment means for its payer.
- * - `delivered`: the result is here.
+ * - `delivered`: the result is here. `free`: it is here, and nothing was taken for it.
  * - `owed`: settled without a result yet; the same payment fetches one, unless nothing sells it any more (`gone`).
  * - `used`: settled, and its result was handed out before.
  * - `refused`: the payment was refused. `failed`: the run failed, and the payment was not settled. `rejected`: the request was wrong.
  * - `open`: the answer says nothing of the money, and the payment is not over: it was settled, or still may be.
  */
-export type PaymentEnd = "delivered" | "owed" | "gone" | "used" | "refused" | "failed" | "rejected" | "open";
+export type PaymentEnd = "delivered" | "free" | "owed" | "gone" | "used" | "refused" | "failed" | "rejected" | "open";
 
 /**
  * Shows how the payment ended, and forgets it unless the same one can still fetch its result. A delivered one is left to
@@ -25,7 +25,7 @@ export async function endPayment({ bought, kept, delivered, hasResult, view }: E
   if (end === "owed") view.payment(kept, await delivered.watch.last());
   if (end === "gone" || end === "used") await closePayment({ bought, kept, delivered, view });
   if (end === "owed" || end === "gone" || end === "used") return end;
-  if (delivered.body.charged !== false) {
+  if (end !== "free" && delivered.body.charged !== false) {
     const progress = await delivered.watch.last();
     if (!isOver(progress, kept, delivered)) {
       view.payment(kept, progress);
@@ -56,8 +56,9 @@ interface Ended {
   readonly view: PaymentView;
 }
 
-function endOf({ status, body }: Delivered, hasResult: boolean): PaymentEnd {
-  if (status === 200 && hasResult) return "delivered";
+function endOf({ status, body, isSettled, isAgain }: Delivered, hasResult: boolean): PaymentEnd {
+  // An earlier post may have been settled, whatever this one was answered.
+  if (status === 200 && hasResult) return isSettled || isAgain ? "delivered" : "free";
   if (status === 402 && errorOf(status, body).startsWith("already_settled:")) return "used";
   if (body.charged === true) return status === 410 ? "gone" : "owed";
   if (status === 402) return "refused";
@@ -67,11 +68,11 @@ function endOf({ status, body }: Delivered, hasResult: boolean): PaymentEnd {
 /** Nothing of it can move any more: it failed; or it was never seen, and no earlier post can be on its way. */
 export function isOver(
   progress: PaymentProgress | undefined,
-  { endsAt }: Pick<KeptPayment, "endsAt">,
+  { endsAt, clockAhead = 0 }: Pick<KeptPayment, "endsAt" | "clockAhead">,
   { isAgain }: Pick<Delivered, "isAgain">,
 ): boolean {
   if (progress?.state === "failed") return true;
-  return progress?.state === "unseen" && !(isAgain && Date.now() < endsAt + clocksDifferMs);
+  return progress?.state === "unseen" && !(isAgain && Date.now() - clockAhead < endsAt + clocksDifferMs);
 }
 
 const clocksDifferMs = 60_000;

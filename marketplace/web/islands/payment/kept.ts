@@ -1,4 +1,5 @@
 import type { InputValues } from "../dom/fields.ts";
+import { storeFirst } from "./room.ts";
 
 /*
  * Payments and runs are kept until their answer is here, so that a reload loses nothing that was paid for. They lie in the tab's own
@@ -21,8 +22,10 @@ export interface KeptPayment {
   readonly amount: string;
   readonly quotedAt: number;
   readonly signedAt: number;
-  /** From then on it can no longer land. All times are milliseconds. */
+  /** From then on it can no longer land, by the service's clock. All times are milliseconds. */
   readonly endsAt: number;
+  /** By how much this device's clock was ahead of the service's when it was quoted. */
+  readonly clockAhead?: number;
   /** The payment is settled and its run failed: it buys a run of any input. */
   readonly isOwed?: true;
 }
@@ -42,7 +45,7 @@ export interface Kept {
 /** Throws where the browser stores nothing, or not so much: what cannot be kept is not paid for. The other part stays as it is. */
 export function keep(bought: string, kept: Kept): void {
   try {
-    sessionStorage.setItem(keyOf(bought), JSON.stringify({ ...findKept(bought), ...kept }));
+    storeFirst(keyOf(bought), JSON.stringify({ ...findKept(bought), ...kept }));
   } catch {
     throw new Error("This browser cannot keep the payment until its answer is here. Pay from the terminal instead.");
   }
@@ -52,7 +55,7 @@ export function keep(bought: string, kept: Kept): void {
 export function hasRoomFor(bought: Pick<KeptPayment, "body" | "input">): boolean {
   const probe = keyOf("?");
   try {
-    sessionStorage.setItem(probe, JSON.stringify(bought) + " ".repeat(headerCharacters));
+    storeFirst(probe, JSON.stringify(bought) + " ".repeat(headerCharacters));
     sessionStorage.removeItem(probe);
     return true;
   } catch {

@@ -6,9 +6,9 @@ export function creditsOf(credits: number): string {
   return `${figures(credits)} ${credits === 1 ? "credit" : "credits"}`;
 }
 
-/** `0.05 USDC`. */
+/** `0.05 USDC`, `1,240.00 USDC`. */
 export function usdcOf(credits: number): string {
-  return `${dollarAmount(credits)} USDC`;
+  return `${dollarAmount(credits).replace(/\B(?=(\d{3})+\.)/g, ",")} USDC`;
 }
 
 /** Base units in USDC: `0.12`, or as many digits as it takes. */

@@ -10,6 +10,8 @@ export interface Delivered {
   readonly body: Readonly<Record<string, unknown>>;
   /** The payment was posted before. */
   readonly isAgain: boolean;
+  /** A settlement came beside it: what turned out to be free has none. */
+  readonly isSettled: boolean;
   readonly watch: Watch;
 }
 
@@ -45,6 +47,7 @@ export async function postPayment(url: string, kept: KeptPayment, view: PaymentV
 interface Posted {
   readonly status: number;
   readonly body: Readonly<Record<string, unknown>>;
+  readonly isSettled: boolean;
   readonly retryAfterMs: number;
   /** Somebody has to act first. */
   readonly takesLong: boolean;
@@ -60,6 +63,7 @@ async function post(url: string, { header, body, account }: KeptPayment): Promis
     return {
       status: answer.status,
       body: await jsonOf(answer),
+      isSettled: answer.headers.has("payment-response"),
       retryAfterMs: Math.min(10, Math.max(1, seconds)) * 1_000,
       takesLong: seconds > 60,
     };

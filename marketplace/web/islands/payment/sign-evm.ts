@@ -5,10 +5,12 @@ import type { Signed } from "./sign.ts";
 
 /** Has the wallet sign an EIP-3009 authorization, which moves nothing by itself: exactly this amount, to this creator, once. */
 export async function signEvm(provider: Provider, accepted: Requirements, at: Date): Promise<Signed> {
+  await accountOf(provider);
+  await useChain(provider, Number(accepted.network.split(":")[1]));
+  // Some wallets have another account on another chain.
   const from = await accountOf(provider);
   const authorization = authorizationOf(accepted, from, at);
   const { types, primaryType, domain } = typedDataOf(accepted, authorization);
-  await useChain(provider, domain.chainId);
   // Wallets are given JSON, which has no bigints, and the types of the domain too.
   const typedData = { types: { EIP712Domain: domainTypes, ...types }, primaryType, domain, message: authorization };
   const signature = await provider.request({

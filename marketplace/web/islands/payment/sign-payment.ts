@@ -20,6 +20,8 @@ export interface Purchase {
   readonly account?: string | undefined;
   readonly wallet: Wallet;
   readonly network: string;
+  /** The account to which the page says that it is paid; undefined where it names none. */
+  readonly payee?: string | undefined;
   /** Asked with the price in credits, before anything is signed. */
   readonly agreesTo: (credits: number) => Promise<boolean>;
   readonly view: PaymentView;
@@ -34,7 +36,7 @@ export interface NotSigned {
 
 /** Asks for the price and has the wallet sign it. Throws AnswerError where there is something else than a price. */
 export async function signPayment(purchase: Purchase): Promise<KeptPayment | NotSigned> {
-  const { url, body, input, priced = body, account, wallet, network, agreesTo, view } = purchase;
+  const { url, body, input, priced = body, account, wallet, network, payee, agreesTo, view } = purchase;
   if (!hasRoomFor({ body, input })) return tooLarge;
   // Before the price is asked for: a quote holds for minutes, and finding the telephone can take as long.
   if (wallet.networks) {
@@ -43,25 +45,27 @@ export async function signPayment(purchase: Purchase): Promise<KeptPayment | Not
   }
   view.wait("price asked for");
   const quote = await askQuote(url, priced, account);
+  const clockAhead = Date.now() - quote.at.getTime();
   const accepted = quote.accepts.find((entry) => entry.network === network);
-  if (!accepted) {
-    const said = "This network is not offered at the moment. Nothing was charged.";
-    return { tone: "warn", title: "Not payable there", said };
+  if (!accepted) return notSigned(view, "This network is not offered at the moment.");
+  const { amount, payTo } = accepted;
+  // The case of an EVM address says nothing.
+  if (payee && payee.toLowerCase() !== payTo.toLowerCase()) {
+    const said = `To ${payTo}, and not to ${payee}. Reload this page. Nothing was charged.`;
+    return { tone: "warn", title: "It is paid to another account by now", said };
   }
-  if (!(await agreesTo(Math.ceil(Number(accepted.amount) / Number(atomicPerCredit))))) {
+  if (!(await agreesTo(Math.ceil(Number(amount) / Number(atomicPerCredit))))) {
     return { tone: "info", title: "Not run", said: "You did not agree to the new price. Nothing was charged." };
   }
   const quotedAt = Date.now();
-  view.payment({ quotedAt, amount: accepted.amount });
+  view.payment({ quotedAt, amount });
   view.wait("confirm the payment in your wallet");
-  const signed = await sign(wallet.provider, accepted, quote.at).catch((error: unknown) => ({
-    refusal: refusalOf(error),
-  }));
-  if ("refusal" in signed) return notSigned(view, signed.refusal);
-  const { payload, asked, endsAt } = signed;
+  const signed = await sign(wallet.provider, accepted, quote.at).catch(refusalOf);
+  if (typeof signed === "string") return notSigned(view, signed);
+  const { payload, ...kept } = signed;
   const payment = { x402Version: 2, resource: quote.resource, accepted, payload };
   const header = encodeHeader(payment);
-  return { header, body, input, account, asked, endsAt, amount: accepted.amount, quotedAt, signedAt: Date.now() };
+  return { ...kept, header, body, input, account, clockAhead, amount, quotedAt, signedAt: Date.now() };
 }
 
 const tooLarge: NotSigned = {

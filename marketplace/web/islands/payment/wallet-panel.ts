@@ -5,6 +5,9 @@ import { type Wallet, watchWallets } from "../wallet/providers.ts";
 import { holdingOf } from "./holding.ts";
 import { usdc } from "./money.ts";
 import { canSignFor } from "./sign.ts";
+import type { Purchase } from "./sign-payment.ts";
+
+export type ChosenWallet = Pick<Purchase, "wallet" | "network" | "payee">;
 
 /** Which wallet pays on which network; the page shows both once a wallet has announced itself. */
 export class WalletPanel {
@@ -31,6 +34,12 @@ export class WalletPanel {
       this.#showWallets();
       void this.#follow().then(() => this.refresh());
     });
+  }
+
+  /** What pays where, and to whom, as the page says now; undefined where there is no wallet. */
+  get chosen(): ChosenWallet | undefined {
+    const { wallet, network } = this;
+    return wallet && { wallet, network, payee: this.#radio?.dataset.to };
   }
 
   get wallet(): Wallet | undefined {

@@ -23,13 +23,16 @@ export class AskFailedError extends Error {
   readonly title: string | undefined;
   /** The status of an answer by HTTP. */
   readonly status: number | undefined;
+  /** The answer says that nothing was charged. */
+  readonly isFree: boolean;
 
-  constructor(message: string, { retryAfterSeconds, isLost = false, title, status }: AskFailure) {
+  constructor(message: string, { retryAfterSeconds, isLost = false, title, status, isFree = false }: AskFailure) {
     super(message);
     this.title = title;
     this.retryAfterSeconds = retryAfterSeconds;
     this.isLost = isLost;
     this.status = status;
+    this.isFree = isFree;
   }
 
   /** The service turned it away before it looked for an equal request that came before. */
@@ -37,9 +40,18 @@ export class AskFailedError extends Error {
     return [401, 403, 408, 429, 500, 503, 504].includes(this.status ?? 0);
   }
 
+  /** The service failed or was away, perhaps after it was made. */
+  get mayHaveRun(): boolean {
+    return !this.isFree && [500, 503, 504].includes(this.status ?? 0);
+  }
+
   asLost(): AskFailedError {
-    const { message, title } = this;
-    return new AskFailedError(message, { isLost: true, ...(title !== undefined && { title }) });
+    const { message, title, retryAfterSeconds } = this;
+    return new AskFailedError(message, {
+      isLost: true,
+      ...(title !== undefined && { title }),
+      ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
+    });
   }
 }
 
@@ -50,6 +62,7 @@ interface AskFailure {
   readonly isLost?: boolean;
   readonly title?: string;
   readonly status?: number;
+  readonly isFree?: boolean;
 }
 
 /** How long the queue is; undefined when it cannot be learnt. */
@@ -73,6 +86,7 @@ export async function ask(path: string, body: string, name: string, account?: st
   const isGone = response.status === 410;
   throw new AskFailedError(answer?.error ?? `The service answered ${response.status}.`, {
     status: response.status,
+    isFree: answer?.charged === false,
     ...(seconds > 0 && { retryAfterSeconds: seconds }),
     ...(answer?.charged === true && { title: isGone ? "It was drawn before, and charged once." : notHereYet }),
     // A gateway gave up, not the service.

@@ -335,8 +335,9 @@ function endOf({ ms, cost_usd, tries_left, paid_usdc }: Made, draws: boolean): s
 
 function problemOf({ message, isLost, title, retryAfterSeconds = 0 }: AskFailedError): State["problem"] {
   if (title !== undefined) return { title, text: message };
-  if (isLost) return { title: message, text: "Press again: it is drawn and charged once, however often it is asked." };
   const wait = retryAfterSeconds > 0 && retryAfterSeconds < 600 ? ` Try again in ${retryAfterSeconds} s.` : "";
+  if (isLost)
+    return { title: message, text: `Press again: it is drawn and charged once, however often it is asked.${wait}` };
   return { title: "Nothing was drawn, and nothing was charged.", text: message + wait };
 }
 

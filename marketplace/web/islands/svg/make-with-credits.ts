@@ -15,7 +15,12 @@ export async function makeWithCredits({ settings, picture }: Order, price: numbe
   const name = isAgain ? before.name : crypto.randomUUID();
   const body = JSON.stringify({ ...asked, max_credits: price });
   keepRequest(account, kind, { name, of, body, ...(picture && { fileName: picture.name }) });
-  return askByName({ account, kind, name, body }, isAgain);
+  return askByName({ account, kind, name, body }, isAgain).catch((error: unknown) => {
+    if (isAgain || !(error instanceof AskFailedError) || !error.mayHaveRun) throw error;
+    // For an equal order alone: another one does not wait for it.
+    keepRequest(account, kind, { name, of });
+    throw error.asLost();
+  });
 }
 
 /** What this tab asked for of the kind, and has no answer to: it comes before anything else is paid for. */

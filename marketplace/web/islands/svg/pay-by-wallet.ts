@@ -18,11 +18,11 @@ export function takeWallets(form: HTMLFormElement, bench: Bench): void {
 function payBy(button: Element, form: HTMLFormElement, bench: Bench): void {
   const panel = new WalletPanel(form);
   button.addEventListener("click", () => {
-    const { wallet, network } = panel;
-    if (!wallet) return;
+    const { chosen } = panel;
+    if (!chosen) return;
     // A drawing that is paid for already comes first, and is shown under its own words, whatever the form says by now.
     const unended = paymentUnderWay(isDrawing(form));
     if (unended) return void finishUnderWay(form, bench, unended);
-    void bench.order((order) => payForDrawing(order, bench.priceOf(order), { wallet, network }));
+    void bench.order((order) => payForDrawing(order, bench.priceOf(order), chosen));
   });
 }

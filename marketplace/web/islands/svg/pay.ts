@@ -1,13 +1,13 @@
-import { atomicPerCredit } from "../../../answers/amounts.ts";
 import { byId } from "../dom/elements.ts";
 import { AnswerError, errorOf, UnreachableError } from "../payment/answer.ts";
 import { PaymentCard } from "../payment/card.ts";
 import { closePayment, endPayment, usedSaid, withoutCode } from "../payment/end-payment.ts";
 import { findKept, type KeptPayment, keep } from "../payment/kept.ts";
-import { usdc } from "../payment/money.ts";
+import { usdc, usdcOf } from "../payment/money.ts";
 import { type Delivered, postPayment } from "../payment/post-payment.ts";
-import { type Purchase, signPayment } from "../payment/sign-payment.ts";
+import { signPayment } from "../payment/sign-payment.ts";
 import type { PaymentView } from "../payment/view.ts";
+import type { ChosenWallet } from "../payment/wallet-panel.ts";
 import { AskFailedError, type Made } from "./ask.ts";
 import type { Order } from "./bench.ts";
 import { type Product, products } from "./paid-products.ts";
@@ -22,11 +22,7 @@ const view: PaymentView = {
 };
 
 /** Has the wallet pay for a drawing, at the price shown or not at all. Throws AskFailedError. */
-export async function payForDrawing(
-  order: Order,
-  price: number,
-  by: Pick<Purchase, "wallet" | "network">,
-): Promise<Made> {
+export async function payForDrawing(order: Order, price: number, by: ChosenWallet): Promise<Made> {
   const product = productOf(order);
   refuseWhatNeedsAnAccount(order);
   const { hd: _, ...settings } = order.settings as { hd?: true };
@@ -37,9 +33,7 @@ export async function payForDrawing(
   if (unended) return deliver(product, unended.isOwed ? keptFor(product, { ...unended, body }) : unended, true);
   const agreesTo = async (credits: number) => {
     if (credits <= price) return true;
-    throw notPaid(
-      `The price rose to ${usdc(String(BigInt(credits) * atomicPerCredit))} USDC. Reload the page to see it.`,
-    );
+    throw notPaid(`The price rose to ${usdcOf(credits)}. Reload the page to see it.`);
   };
   const purchase = { url: urlOf(product), body, input: {}, ...(image && { priced: "{}" }), agreesTo, view, ...by };
   const signed = await signPayment(purchase).catch((error: unknown) => madeForNothing(error));
@@ -54,7 +48,7 @@ function keptFor(product: Product, { isOwed: _, ...payment }: KeptPayment): Kept
     return payment;
   } catch {
     card.remove();
-    throw notPaid("This picture is too large to be kept by the browser until its answer is here. Use a smaller one.");
+    throw notPaid("The browser cannot keep it. Use a smaller picture.");
   }
 }
 
@@ -77,7 +71,7 @@ async function deliver(product: Product, kept: KeptPayment, isResumed: boolean):
   const delivered = await postPayment(urlOf(product), kept, view, isResumed);
   if (!delivered) {
     throw new AskFailedError(
-      "Press again, or reload this page: the same payment fetches the drawing, and nothing is paid twice.",
+      "Press again, or reload this page: the same payment fetches the result, and nothing is paid twice.",
       {
         title: "The end of this payment is not known yet.",
       },
@@ -97,6 +91,8 @@ async function conclude(product: Product, kept: KeptPayment, delivered: Delivere
       // The drawing does not wait for that.
       void closePayment(ended);
       return { ...(body as unknown as Made), paid_usdc: usdc(kept.amount) };
+    case "free":
+      return body as unknown as Made;
     case "owed":
       // Without advice it is drawn, and cannot be read at the moment.
       if (body.advice !== undefined) keep(product, { payment: { ...kept, isOwed: true } });
@@ -118,10 +114,9 @@ async function conclude(product: Product, kept: KeptPayment, delivered: Delivere
 /** Where only a mock model would draw, the whole order is drawn for nothing instead of being priced. */
 function madeForNothing(error: unknown): Made {
   card.remove();
-  if (error instanceof UnreachableError) throw notPaid(error.message);
-  if (!(error instanceof AnswerError)) throw error;
-  if (typeof error.body.svg === "string") return error.body as unknown as Made;
-  throw notPaid(error.message);
+  if (error instanceof AnswerError && typeof error.body.svg === "string") return error.body as unknown as Made;
+  if (error instanceof AnswerError || error instanceof UnreachableError) throw notPaid(error.message);
+  throw error;
 }
 
 function refuseWhatNeedsAnAccount({ settings }: Order): void {

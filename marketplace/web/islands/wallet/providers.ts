@@ -1,9 +1,15 @@
 import { toHex } from "../../../../client/hex.ts";
 import { walletConnect } from "./walletconnect.ts";
 
+interface Asked {
+  readonly method: string;
+  readonly params?: readonly unknown[];
+}
+
 /** What a wallet in the browser does for a page (EIP-1193). */
 export interface Provider {
-  request(asked: { method: string; params?: readonly unknown[] }): Promise<unknown>;
+  request(asked: Asked): Promise<unknown>;
+  on?(event: string, listener: () => void): unknown;
 }
 
 /** A wallet that announced itself (EIP-6963). Its icon is a data: address, which the page's policy does not show. */
@@ -24,11 +30,25 @@ export function watchWallets(found: (wallet: Wallet) => void): void {
     const { info, provider } = (event as CustomEvent<Announcement>).detail ?? {};
     if (!info || typeof provider?.request !== "function" || known.has(String(info.uuid))) return;
     known.add(String(info.uuid));
-    found({ id: String(info.uuid), name: String(info.name).slice(0, 40), provider });
+    followChanges(provider);
+    // One that throws, or answers at once, is a promise all the same.
+    const request = async (asked: Asked) => provider.request(asked);
+    found({ id: String(info.uuid), name: String(info.name).slice(0, 40), provider: { request } });
   });
   dispatchEvent(new Event("eip6963:requestProvider"));
   const outside = walletConnect();
   if (outside) found(outside);
+}
+
+/** Tells the page, by the event `wallet-changed`, of another account or network that is chosen in the wallet. */
+function followChanges(provider: Provider): void {
+  const tell = () => document.dispatchEvent(new Event("wallet-changed"));
+  try {
+    provider.on?.("accountsChanged", tell);
+    provider.on?.("chainChanged", tell);
+  } catch {
+    // Then the page learns of them when it asks the wallet next.
+  }
 }
 
 interface Announcement {
