@@ -343,6 +343,23 @@ describe("by OpenID Connect", () => {
     for (const row of rows) expect(Object.values(row)).toEqual([null, null, null]);
   });
 
+  test.for(["is new here", "signed in by e-mail before"])(
+    "each of five first sign-ins at once of a person who %s works, and all are the one person",
+    async (who, { mail, provider, deployed }) => {
+      const email = newEmail();
+      if (who !== "is new here") await signInByMail(new Browser(deployed.url), mail, email);
+      const browsers = Array.from({ length: 5 }, () => new Browser(deployed.url));
+      const returns: string[] = [];
+      for (const browser of browsers) returns.push(await callbackOf(provider, browser, email));
+      const answers = await Promise.all(browsers.map((browser, n) => browser.get(returns[n] as string)));
+      expect(answers.map(({ status }) => status)).toEqual(browsers.map(() => 303));
+      await browsers[0]?.post("/api/account", { handle: `five-${email.slice(0, 6)}` });
+      for (const browser of browsers) {
+        expect((await browser.get("/api/account")).body.account?.handle).toBe(`five-${email.slice(0, 6)}`);
+      }
+    },
+  );
+
   test("the holder of an account gets an e-mail when a provider is added to it, once", async ({
     mail,
     provider,
