@@ -348,6 +348,22 @@ describe("a request that was slow on its way", () => {
   });
 });
 
+test("a name that cannot be seen, or turns what stands beside it, is refused for a key and for an agent, naming the field", async ({
+  market,
+}) => {
+  const { browser } = await withAccount(market);
+  const { id } = (await browser.post("/api/account/keys", { name: "server" })).body;
+  for (const name of ["\u200b", "\u200d\u2060", "\u3164", "\u2800\u00a0", "\u00ad", "\u202eresrever", "a\u0007b"]) {
+    const refused = { status: 422, body: { field: "name" } };
+    expect(await browser.post("/api/account/keys", { name })).toMatchObject(refused);
+    expect(await browser.patch(`/api/account/keys/${id}`, { name })).toMatchObject(refused);
+    expect(await browser.put("/api/account/agents/unseen", { ...echoAgent, name })).toMatchObject(refused);
+  }
+  for (const name of ["Größe \u{1f468}\u200d\u{1f467}", "می\u200cخواهم"]) {
+    expect((await browser.patch(`/api/account/keys/${id}`, { name })).status).toBe(200);
+  }
+});
+
 test("texts that no database can keep are refused, naming the field, and nothing is logged of them", async ({
   market,
 }) => {
