@@ -352,6 +352,8 @@ create table files (
   hidden_at timestamp with time zone,
   created_at timestamp with time zone default now() not null,
   shared boolean default false not null,
+  deleted_at timestamp with time zone,
+  made_again_at timestamp with time zone,
   constraint files_pkey PRIMARY KEY (name),
   constraint files_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id),
   constraint files_agent_id_fkey FOREIGN KEY (agent_id) REFERENCES agents(id),
