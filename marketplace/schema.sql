@@ -515,6 +515,13 @@ create table model_failures (
   constraint model_failures_failures_check CHECK ((failures > 0))
 );
 
+create table new_wallets (
+  client text not null,
+  day date not null,
+  wallets integer not null,
+  constraint new_wallets_pkey PRIMARY KEY (client, day)
+);
+
 create table newest_links (
   address text not null,
   asker text not null,

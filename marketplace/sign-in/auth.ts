@@ -156,7 +156,7 @@ function walletUser(email: string, { network, address }: Wallet) {
 }
 
 /** The address that stands for a wallet where an e-mail address is needed; mail to `.invalid` is never delivered (RFC 2606). */
-function placeholderOf({ network, address }: Wallet): string {
+export function placeholderOf({ network, address }: Wallet): string {
   return `${address.toLowerCase()}@${network.replace(":", "-")}.wallet.invalid`;
 }
 
