@@ -1,6 +1,7 @@
 import { agentPath } from "./agent-path.ts";
 import { type ChargingOptions, postOnce } from "./charging.ts";
 import { errorOf, OutcomeUnknownError, RunFailedError } from "./errors.ts";
+import { Files } from "./files.ts";
 import { type CallOptions, HttpClient, type Query } from "./http-client.ts";
 import { Keys } from "./keys.ts";
 import { Pages } from "./pages.ts";
@@ -60,6 +61,8 @@ export class AgentMarketplace {
   readonly svg: Svg;
   /** The account's API keys, with a session. */
   readonly keys: Keys;
+  /** What the account's agents made, with a key. */
+  readonly files: Files;
   /** Calls paid one by one with a wallet, without a key. */
   readonly pay: Pay;
   readonly #http: HttpClient;
@@ -84,6 +87,7 @@ export class AgentMarketplace {
       });
     this.#http = httpWith(key ? { authorization: `Bearer ${key}` } : {});
     this.svg = new Svg(this.#http);
+    this.files = new Files(this.#http);
     this.keys = new Keys(httpWith(session ? { cookie: session } : {}));
     const { wallets = {}, store } = options;
     this.pay = new Pay({ http: httpWith({}), withKey: this.#http, wallets, ...(store && { store }) });

@@ -281,6 +281,86 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "/api/v1/files": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * What the account's agents have made, newest first.
+         * @description Answers the files of the account's own agents, for every buyer, and of the drawings that the account ordered, hidden ones too, and none that were deleted.
+         */
+        readonly get: operations["listFiles"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/v1/files/{name}/hide": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /**
+         * Take a file of the account's agents down: its address then answers 410.
+         * @description The file is kept, and showFile brings it back. Hiding what is hidden changes nothing.
+         */
+        readonly post: operations["hideFile"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/v1/files/{name}/show": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /**
+         * Show a hidden file again.
+         * @description Its address answers with the file as before. Showing what is not hidden changes nothing.
+         */
+        readonly post: operations["showFile"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/v1/files/{name}": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        readonly post?: never;
+        /**
+         * Delete a file of the account's agents for good, and have its room back.
+         * @description Its address answers 410 from then on. What an agent made for a buyer is a 409 for 30 days, as long as runs are kept, and until every buyer who paid for it has fetched the result; hideFile takes it down at any time. Deleting it again changes nothing.
+         */
+        readonly delete: operations["deleteFile"];
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
     readonly "/api/account/keys": {
         readonly parameters: {
             readonly query?: never;
@@ -296,7 +376,7 @@ export interface paths {
         readonly put?: never;
         /**
          * Make a key. The answer is the only one that ever holds it.
-         * @description The service keeps a digest of the key and cannot show it again. An account may have 5 keys; one more is a 409.
+         * @description Within 10 minutes of signing in. The service keeps a digest of the key and cannot show it again. An account may have 5 keys; one more is a 409.
          */
         readonly post: operations["createApiKey"];
         readonly delete?: never;
@@ -872,6 +952,33 @@ export interface components {
             readonly files?: readonly ("png" | "pdf")[];
             /** @description Another number, another drawing. */
             readonly seed?: number;
+        };
+        readonly Files: {
+            readonly files: readonly components["schemas"]["File"][];
+            readonly limit: number;
+            readonly offset: number;
+        };
+        readonly File: {
+            readonly name: string;
+            readonly url: string;
+            readonly agent: string | null;
+            readonly run_id: string | null;
+            readonly bytes: number;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC, with milliseconds.
+             */
+            readonly created_at: string;
+            readonly hidden_at: string | null;
+        };
+        readonly FileVisibility: {
+            readonly name: string;
+            readonly hidden: boolean;
+        };
+        readonly DeletedFile: {
+            readonly name: string;
+            /** @constant */
+            readonly deleted: true;
         };
         readonly Keys: {
             readonly keys: readonly components["schemas"]["Key"][];
@@ -1778,6 +1885,133 @@ export interface operations {
                      *     }
                      */
                     readonly "application/json": components["schemas"]["VectorGraphics"];
+                };
+            };
+        };
+    };
+    readonly listFiles: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description Files a page. */
+                readonly limit?: number;
+                /** @description Files to skip. */
+                readonly offset?: number;
+                /** @description Of this agent of the account's alone: the name part of its address. */
+                readonly agent?: string;
+            };
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "files": [
+                     *         {
+                     *           "name": "7d3f0a1c7d3f0a1c7d3f0a1c7d3f0a1c7d3f0a1c7d3f0a1c7d3f0a1c7d3f0a1c.png",
+                     *           "url": "https://agents.example/files/7d3f0a1c7d3f0a1c7d3f0a1c7d3f0a1c7d3f0a1c7d3f0a1c7d3f0a1c7d3f0a1c.png",
+                     *           "agent": "ada/summarizer",
+                     *           "run_id": "run_01k8q3v5w7x9z1b3d5f7h9j1k3",
+                     *           "bytes": 48213,
+                     *           "created_at": "2026-03-02T09:30:00.000Z",
+                     *           "hidden_at": null
+                     *         }
+                     *       ],
+                     *       "limit": 20,
+                     *       "offset": 0
+                     *     }
+                     */
+                    readonly "application/json": components["schemas"]["Files"];
+                };
+            };
+        };
+    };
+    readonly hideFile: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                /** @description The last part of the file's address. */
+                readonly name: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "name": "7d3f0a1c7d3f0a1c7d3f0a1c7d3f0a1c7d3f0a1c7d3f0a1c7d3f0a1c7d3f0a1c.png",
+                     *       "hidden": true
+                     *     }
+                     */
+                    readonly "application/json": components["schemas"]["FileVisibility"];
+                };
+            };
+        };
+    };
+    readonly showFile: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                /** @description The last part of the file's address. */
+                readonly name: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "name": "7d3f0a1c7d3f0a1c7d3f0a1c7d3f0a1c7d3f0a1c7d3f0a1c7d3f0a1c7d3f0a1c.png",
+                     *       "hidden": false
+                     *     }
+                     */
+                    readonly "application/json": components["schemas"]["FileVisibility"];
+                };
+            };
+        };
+    };
+    readonly deleteFile: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                /** @description The last part of the file's address. */
+                readonly name: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "name": "7d3f0a1c7d3f0a1c7d3f0a1c7d3f0a1c7d3f0a1c7d3f0a1c7d3f0a1c7d3f0a1c.png",
+                     *       "deleted": true
+                     *     }
+                     */
+                    readonly "application/json": components["schemas"]["DeletedFile"];
                 };
             };
         };

@@ -25,6 +25,7 @@ import { createExactHedera } from "./schemes/exact-hedera/scheme.ts";
 import { SchemeRegistry } from "./schemes/registry.ts";
 import { LostSettlements } from "./settlements/lost-settlements.ts";
 import { RefusalRecorder } from "./settlements/refusals.ts";
+import { Retractions } from "./settlements/retractions.ts";
 import { SettlementStore } from "./settlements/store.ts";
 import { Kms } from "./signing/kms.ts";
 
@@ -68,6 +69,7 @@ export async function createContext(config: Config, overrides: { log?: Log } = {
       archive: new RecordArchive(bucket, log),
       archiver: composeArchiver(config, { db, bucket, log, holder: copy }),
       store,
+      retractions: new Retractions({ store, log }),
       schemes,
       newPayments: new Map(),
       holds: new HoldStore(db),

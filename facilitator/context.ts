@@ -21,6 +21,7 @@ import type { Metrics } from "./metrics.ts";
 import type { SchemeRegistry } from "./schemes/registry.ts";
 import type { LostSettlements } from "./settlements/lost-settlements.ts";
 import type { RefusalRecorder } from "./settlements/refusals.ts";
+import type { Retractions } from "./settlements/retractions.ts";
 import type { SettlementStore } from "./settlements/store.ts";
 
 /** What the verbs need (built by compose.ts). Each verb takes the few parts it uses. */
@@ -37,6 +38,8 @@ export interface Context extends Running {
   /** Where records leave it. */
   readonly archiver: ArchiverNeeds | undefined;
   readonly store: SettlementStore;
+  /** Successes that nobody was told of, while they are taken back. */
+  readonly retractions: Retractions;
   readonly lostSettlements: LostSettlements;
   readonly schemes: SchemeRegistry;
   /** Payments that this copy is settling without a claim that was made before, by network and key. */

@@ -28,6 +28,7 @@ import { answer, findOut, resume, type Settled } from "./settlements/answer.ts";
 import { refusalOfLate } from "./settlements/late-payment.ts";
 import type { PaymentRecord } from "./settlements/payment-record.ts";
 import { type RefusalNeeds, refusalToTell } from "./settlements/refusal-to-tell.ts";
+import type { Retractions } from "./settlements/retractions.ts";
 import type { SettlementStore } from "./settlements/store.ts";
 
 /**
@@ -198,6 +199,7 @@ export interface SettleNeeds extends RefusalNeeds {
   readonly log: Log;
   readonly schemes: SchemeRegistry;
   readonly store: SettlementStore;
+  readonly retractions: Retractions;
   readonly holds: HoldStore;
   readonly cooldowns: PayerCooldowns;
   readonly paymentLimits: PaymentLimits;

@@ -58,6 +58,7 @@ export async function deleteExpiredRows(db: Queryable): Promise<void> {
   await deleteOldRefusedCalls(db);
   await db.query("delete from try_days where day < current_date - 2");
   await db.query("delete from svg_tries where day < current_date - 1");
+  await db.query("delete from new_wallets where day < current_date - 1");
   await db.query("delete from home_tries where day < current_date - 1");
   await db.query(`delete from model_failures where since < now() - interval '${failuresWithin}'`);
   await db.query(`delete from model_days where closed and day < current_date - ${dayCountsKeptDays}`);

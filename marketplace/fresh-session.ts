@@ -1,5 +1,6 @@
 import { ApiError } from "../shared/errors.ts";
 import type { Queryable } from "../shared/postgres.ts";
+import type { AccountId } from "./ids.ts";
 
 export const freshMinutes = 10;
 
@@ -28,11 +29,18 @@ export async function requireFresh(db: Queryable, session: SignedIn): Promise<vo
   if (!(await isFresh(db, session))) throw new NotFreshError();
 }
 
+/** The same for what is done to an account; 409 where it was closed meanwhile, which ended the session. */
+export async function requireFreshFor(db: Queryable, session: SignedIn, accountId: AccountId): Promise<void> {
+  if (await isFresh(db, session)) return;
+  const { rowCount } = await db.query("select from accounts where id = $1 and state = 'closed'", [accountId]);
+  throw rowCount === 0 ? new NotFreshError() : new ApiError("conflict", "The account is closed.");
+}
+
 export class NotFreshError extends ApiError {
   constructor() {
     super(
       "forbidden",
-      `Sign out and in again first, or show as an operator that it is you: passkeys, the e-mail address and payout wallets are changed within ${freshMinutes} minutes of that.`,
+      `Sign out and in again first, or show as an operator that it is you: passkeys, the e-mail address and payout wallets are changed, keys are made and an account is closed within ${freshMinutes} minutes of that.`,
     );
   }
 }

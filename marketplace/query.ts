@@ -33,9 +33,9 @@ export const rowsMax = 100;
 export const limitOf = (rows: string) => wholeNumber(1, rowsMax).default(rowsUsual).describe(`${rows} a page.`);
 
 /** The parameters of a list whose pages are counted by rows. */
-export const offsetQuery = (rows: string) => ({
+export const offsetQuery = (rows: string, skippedMax = 1_000_000) => ({
   limit: limitOf(rows),
-  offset: wholeNumber(0, 1_000_000).default(0).describe(`${rows} to skip.`),
+  offset: wholeNumber(0, skippedMax).default(0).describe(`${rows} to skip.`),
 });
 
 /** The parameters of a list that is read page by page, newest first, and whose rows' ids look like `id`. */

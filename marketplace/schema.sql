@@ -352,6 +352,8 @@ create table files (
   hidden_at timestamp with time zone,
   created_at timestamp with time zone default now() not null,
   shared boolean default false not null,
+  deleted_at timestamp with time zone,
+  made_again_at timestamp with time zone,
   constraint files_pkey PRIMARY KEY (name),
   constraint files_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id),
   constraint files_agent_id_fkey FOREIGN KEY (agent_id) REFERENCES agents(id),
@@ -511,6 +513,13 @@ create table model_failures (
   since timestamp with time zone not null,
   constraint model_failures_pkey PRIMARY KEY (agent_id, caller),
   constraint model_failures_failures_check CHECK ((failures > 0))
+);
+
+create table new_wallets (
+  client text not null,
+  day date not null,
+  wallets integer not null,
+  constraint new_wallets_pkey PRIMARY KEY (client, day)
 );
 
 create table newest_links (

@@ -6,6 +6,7 @@ import type { SettleResponse } from "../../shared/x402.ts";
 import { isClaimable } from "../payment-states.ts";
 import type { Outcome, Payment, PaymentRequest } from "../schemes/scheme.ts";
 import { anotherPayment, isForSameTerms, isSamePayment, type PaymentRecord } from "./payment-record.ts";
+import type { Retractions } from "./retractions.ts";
 import type { SettlementStore } from "./store.ts";
 
 /** The answer to write, and what to do should it certainly not have reached the caller. */
@@ -17,6 +18,7 @@ export interface Settled {
 interface AnswerNeeds {
   readonly log: Log;
   readonly store: SettlementStore;
+  readonly retractions: Retractions;
 }
 
 /**
@@ -35,6 +37,7 @@ export async function findOut(
     return await untilThere(deadline, () => resume(context, request, payment, deadline, { sent, holder }));
   } catch (error) {
     context.log.error({ err: error, paymentKey: payment.key }, "the database cannot say what became of a payment");
+    context.retractions.begin(request.network, payment.key, holder);
     return answer(context, request, payment, unknown(sent));
   }
 }
@@ -80,7 +83,10 @@ export async function resume(
     const byAnother = record.landedByAnother && ({ byAnother: true } as const);
     const outcome: Outcome = { outcome: "settled", transaction: record.transaction, ...byAnother };
     const deliver = () => context.store.deliver(request.network, payment.key, holder);
-    const mine = isForSameTerms(record, request) && (await untilThere(deadline, deliver));
+    const isHanded = () => untilThere(deadline, deliver);
+    const isRetracted = () => context.retractions.ended(request.network, payment.key);
+    const mine =
+      isForSameTerms(record, request) && ((await isHanded()) || ((await isRetracted()) && (await isHanded())));
     return mine ? answer(context, request, payment, outcome) : alreadySettled(request, payment, record);
   }
   if (record?.state === "failed") {

@@ -159,6 +159,23 @@ export class SettlementStore implements BroadcastLog {
     ]);
   }
 
+  /**
+   * Takes a success back from a holder who was told nothing of it; nothing where another has it. True once the payment has ended: until
+   * then a statement whose answer was lost may still be on its way.
+   */
+  async retract(network: string, key: string, holder: string): Promise<boolean> {
+    const { rows } = await this.#db.query<{ ended: boolean }>({
+      name: "retract-success",
+      text: `with taken as (
+               update payments set delivered_at = null
+                where network = $1 and payment_key = $2 and claim_token = $3 and state = 'settled' and delivered_at is not null
+             )
+             select state in ('settled', 'failed') as ended from payments where network = $1 and payment_key = $2`,
+      values: [network, key, holder],
+    });
+    return rows[0]?.ended ?? true;
+  }
+
   /** Leases to this copy some payments of a network whose lease has run out. Skips what another copy is looking at. */
   async takeUnfinished(network: string, limit: number): Promise<readonly Abandoned[]> {
     const { rows } = await this.#db.query(

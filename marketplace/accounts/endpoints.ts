@@ -3,6 +3,7 @@ import { toSafeNumber } from "../../shared/amounts.ts";
 import { jsonAnswer, requestBody } from "../../shared/endpoint.ts";
 import type { Database } from "../../shared/postgres.ts";
 import { readBalances } from "../credits/balance.ts";
+import { freshMinutes } from "../fresh-session.ts";
 import { settingsBody } from "../http/body-limits.ts";
 import { accountOf, sessionOf } from "../http/callers.ts";
 import type { Endpoint } from "../http/endpoint.ts";
@@ -214,7 +215,8 @@ function closeEndpoint({ db }: Needs): Endpoint {
     tag: "Account",
     summary: "Close the account for good: keys end, agents go. Its own handle is asked for, to be sure.",
     description:
-      "There is no way back. While credits are left it is a 409, unless `give_up_credits` says to lose them; while runs, purchases or " +
+      `There is no way back. Within ${freshMinutes} minutes of signing in. ` +
+      "While credits are left it is a 409, unless `give_up_credits` says to lose them; while runs, purchases or " +
       "calls that wallets paid for are under way it is one whatever is said.",
     access: "account",
     body: requestBody(closeRequest, { handle: "ada" }, settingsBody),
@@ -228,7 +230,10 @@ function closeEndpoint({ db }: Needs): Endpoint {
     handler: async (request, response) => {
       const account = accountOf(response);
       const { handle, give_up_credits: givesUp } = parse(closeRequest, request.body ?? {}, "bad_request");
-      const closed = await closeOwnAccount(db, account, { handle, creditsGivenUp: givesUp ? "all" : 0n });
+      const closed = await closeOwnAccount(db, sessionOf(response), account, {
+        handle,
+        creditsGivenUp: givesUp ? "all" : 0n,
+      });
       response.json({ id: closed.id, handle: closed.handle, state: closed.state });
     },
   };

@@ -1,5 +1,6 @@
 import { ApiError } from "../../shared/errors.ts";
 import { type Database, inTransaction, type Transaction } from "../../shared/postgres.ts";
+import { requireFreshFor, type SignedIn } from "../fresh-session.ts";
 import type { AccountId } from "../ids.ts";
 import { type ByHolder, readClosing, refuseToClose } from "./closing.ts";
 import type { Account } from "./create.ts";
@@ -75,13 +76,22 @@ interface MoveOptions {
   readonly record?: (tx: Transaction) => Promise<void>;
 }
 
-/** Closes an account for its holder, for good. Its own handle is asked for, to be sure: 422 for another. */
-export async function closeOwnAccount(db: Database, account: Account, asked: AskedClosing): Promise<Account> {
+/**
+ * Closes an account for its holder, for good. Its own handle is asked for, to be sure: 422 for another. 403 for a session that is not
+ * fresh: whoever took one would end the agents and lose the credits.
+ */
+export async function closeOwnAccount(
+  db: Database,
+  session: SignedIn,
+  account: Account,
+  asked: AskedClosing,
+): Promise<Account> {
   if (asked.handle.trim().toLowerCase() !== account.handle) {
     throw new ApiError("invalid_value", '"handle" must be the account\'s own, to be sure.', {
       body: { field: "handle" },
     });
   }
+  await requireFreshFor(db, session, account.id);
   return moveAccount(db, account, "close", { byHolder: asked });
 }
 

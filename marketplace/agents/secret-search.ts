@@ -1,12 +1,13 @@
-import { promisify } from "node:util";
-import { constants, unzip } from "node:zlib";
 import { ownEventLoopTurn } from "../../shared/event-loop.ts";
 import { percentDecoded } from "../percent-decoded.ts";
+import { base58Start, rareEncodingsOf } from "./rare-encodings.ts";
+import { unpackedMax, wrappedIn } from "./wrapped-text.ts";
 
 /**
  * Finds secrets in what a run gives out, also where they come back encoded: by percent, JSON, HTML, hex, as numbers of
- * bytes or in base64 at any offset (as part of Basic credentials, say), packed and in base64, or in two of those, one
- * within the other; backwards; and of a long one a longer part, in base64 too. Case, everything that is no letter or digit, characters
+ * bytes, in base32, base58 or in base64 at any offset (as part of Basic credentials, say), or in two of those, one
+ * within the other; in texts that are in base64 or hex, packed or not, up to `wrappingsMax` deep; backwards; and of a long one a longer
+ * part, in base64 too. Case, everything that is no letter or digit, characters
  * that are not seen and tags within make no difference, so that no line break, dash or quotation mark hides one.
  */
 export class SecretSearch {
@@ -22,7 +23,8 @@ export class SecretSearch {
     // A text with a long secret has its beginning, which takes less time to encode.
     const words = whole.map((word) => word.slice(0, encodedMax));
     for (const word of whole) for (const part of partsOf(squeezed(word))) this.#add(part);
-    for (const word of whole) for (const part of encodedPartsOf(word)) this.#add(squeezed(part));
+    for (const word of whole)
+      for (const part of [base58Start(word), ...encodedPartsOf(word)]) this.#add(squeezed(part));
     this.#odd = words.filter((word) => squeezed(word).length < windowLength);
     this.#longest = Math.max(0, ...words.map((word) => word.length));
     for (const word of words) for (const needle of needlesOf(word)) this.#add(squeezed(needle));
@@ -34,13 +36,13 @@ export class SecretSearch {
    */
   async isIn(text: string, signal?: AbortSignal): Promise<boolean> {
     if (this.#longest === 0) return false;
-    if (await this.#isInPieces(text, signal)) return true;
-    let left = unpackedMax;
-    for (const packed of packedIn(text)) {
-      const inside = await unpacked(packed, left);
-      left -= inside === undefined ? Number.POSITIVE_INFINITY : Math.max(inside.length, unpackingCost);
-      if (inside === undefined || left < 0) return true;
+    const budget = { left: unpackedMax };
+    let inside = text;
+    for (let depth = 0; inside !== "" && depth <= wrappingsMax; depth += 1) {
       if (await this.#isInPieces(inside, signal)) return true;
+      const wrapped = await wrappedIn(inside, budget);
+      if (wrapped === undefined) return true;
+      inside = wrapped;
     }
     return false;
   }
@@ -107,6 +109,8 @@ const secretLengthMin = 8;
 const windowLength = 6;
 const hashesMax = 1 << 14;
 const decodingsMax = 5;
+/** How deep base64, hex and what is packed are unwrapped, where what stands within is text. */
+const wrappingsMax = 3;
 /** Some milliseconds of work. */
 const sliceLength = 16_384;
 
@@ -140,7 +144,8 @@ function needlesOf(word: string): string[] {
   const once = [...spellings].flatMap((spelling) => encodingsOf(Buffer.from(spelling)));
   const others = otherBytesOf(word).flatMap(encodingsOf);
   const twice = once.flatMap((encoded) => encodingsOf(Buffer.from(encoded)));
-  return [...spellings, backwards(word), ...once, ...others, ...twice];
+  const backward = [backwards(word), ...once.map(backwards), ...encodingsOf(Buffer.from(backwards(word)))];
+  return [...spellings, ...backward, ...once, ...others, ...twice, ...rareEncodingsOf(word)];
 }
 
 /** What it is in other bytes than UTF-8, and what UTF-8 is to a reader who takes it for Latin-1. */
@@ -172,26 +177,6 @@ function* encodedPartsOf(word: string): Generator<string> {
 }
 
 const encodedPartsMax = 512;
-
-/** Stretches of base64 that begin as gzip or zlib does. */
-function* packedIn(text: string): Generator<string> {
-  for (const [found] of text.matchAll(/(?:H4sI|e[AFJN])(?:[\w+/-]|\\\/){16,}/g)) yield found.replaceAll("\\", "");
-}
-
-/** Empty for what only looks like it; undefined when it is longer than `lengthMax`. */
-async function unpacked(packed: string, lengthMax: number): Promise<string | undefined> {
-  // Data that is cut off is unpacked as far as it goes.
-  const options = { maxOutputLength: lengthMax, finishFlush: constants.Z_SYNC_FLUSH };
-  return unpack(Buffer.from(packed, "base64"), options).then(String, (error: NodeJS.ErrnoException) =>
-    error.code === "ERR_BUFFER_TOO_LARGE" ? undefined : "",
-  );
-}
-
-const unpack = promisify(unzip);
-/** Characters over all that is packed in one text: as much as the longest answer has. */
-const unpackedMax = 4_194_304;
-/** What trying to unpack counts for at the least. */
-const unpackingCost = 2_048;
 
 function encodingsOf(bytes: Buffer): string[] {
   return [

@@ -2,6 +2,7 @@ import { ApiError } from "../../shared/errors.ts";
 import type { Queryable } from "../../shared/postgres.ts";
 import { parseAddress } from "../agent-address.ts";
 import type { AgentId } from "../ids.ts";
+import { readName } from "../shown-text.ts";
 
 export const scopes = ["own_agents", "chosen_agents", "rest_only"] as const;
 /** Which agents a key sees as tools: its account's own, the ones chosen, or none. */
@@ -14,12 +15,8 @@ export type ToolListing = (typeof toolListings)[number];
 const chosenMax = 100;
 export const capMax = 1_000_000_000;
 
-/** Only the account's holder sees it. 422 unless it has 1 to 100 characters. */
-export function keyName(text: string): string {
-  const name = text.trim();
-  if (name.length < 1 || name.length > 100) throw invalid("name", "must have 1 to 100 characters");
-  return name;
-}
+/** Only the account's holder sees it. 422 unless it has 1 to 100 characters, all of them shown. */
+export const keyName = (text: string): string => readName(text, 100);
 
 /** 422 above what all keys of the account may call together. */
 export function keyRate(callsPerMinute: number, ceiling: number): number {

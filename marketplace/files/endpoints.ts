@@ -1,7 +1,8 @@
-import type { Response } from "express";
+import type { Request, Response } from "express";
 import { z } from "zod";
 import { jsonAnswer, notModified } from "../../shared/endpoint.ts";
 import { ApiError } from "../../shared/errors.ts";
+import { historyDays } from "../history-days.ts";
 import { accountOf, callerOf } from "../http/callers.ts";
 import type { Endpoint } from "../http/endpoint.ts";
 import { exampleAgent, exampleRunId, exampleTime, exampleUrl } from "../http/examples.ts";
@@ -58,6 +59,7 @@ function ownFilesEndpoints(needs: Needs, route: OwnerRoute): Endpoint[] {
       description: "Its address answers with the file as before. Showing what is not hidden changes nothing.",
       hidden: false,
     }),
+    deleteEndpoint(needs, route),
   ];
 }
 
@@ -83,7 +85,7 @@ function fileEndpoint({ tools }: Needs): Endpoint {
     summary: "A file that a run made.",
     description:
       "Answers the file itself, in the media type of its kind. A file never changes, so it may be cached for good; one " +
-      "that its owner has hidden is a 410.",
+      "that its owner has hidden or deleted is a 410.",
     access: "public",
     pathParameters: { name: z.string().describe("As a run's answer links it.") },
     answers: {
@@ -145,7 +147,7 @@ function filesEndpoint({ tools }: Needs, { access, path, suffix, ownerOf }: Owne
     summary: "What the account's agents have made, newest first.",
     description:
       "Answers the files of the account's own agents, for every buyer, and of the drawings that the account ordered, " +
-      "hidden ones too.",
+      "hidden ones too, and none that were deleted.",
     access,
     query: filesQuery,
     answers: { 200: jsonAnswer(filesShape, { files: [file], limit: 20, offset: 0 }) },
@@ -176,12 +178,45 @@ function visibilityEndpoint(
       ...refusals({ 404: "There is no such file." }),
     },
     handler: async (request, response) => {
-      const name = String(request.params.name);
-      if (name.includes("\0")) {
-        throw new ApiError("bad_request", '"name" holds a character that is none (NUL).', { body: { field: "name" } });
-      }
+      const name = nameIn(request);
       await tools.files.setHidden(ownerOf(response), name, hidden);
       response.json({ name, hidden });
+    },
+  };
+}
+
+function nameIn(request: Request): string {
+  const name = String(request.params.name);
+  if (!name.includes("\0")) return name;
+  throw new ApiError("bad_request", '"name" holds a character that is none (NUL).', { body: { field: "name" } });
+}
+
+const deletedShape = z.object({ name: z.string(), deleted: z.literal(true) }).meta({ id: "DeletedFile" });
+
+function deleteEndpoint({ tools }: Needs, { access, path, suffix, ownerOf }: OwnerRoute): Endpoint {
+  return {
+    method: "delete",
+    path: `${path}/{name}`,
+    id: `deleteFile${suffix}`,
+    tag: "Files",
+    summary: "Delete a file of the account's agents for good, and have its room back.",
+    description:
+      `Its address answers 410 from then on. What an agent made for a buyer is a 409 for ${historyDays} days, as long as runs ` +
+      "are kept, and until every buyer who paid for it has fetched the result; hideFile takes it down at any time. Deleting it " +
+      "again changes nothing.",
+    access,
+    pathParameters: { name: z.string().describe("The last part of the file's address.") },
+    answers: {
+      200: jsonAnswer(deletedShape, { name: exampleName, deleted: true }),
+      ...refusals({
+        404: "There is no such file.",
+        409: "This file was made for a buyer, who may fetch it until 2026-08-25. It can be hidden until then.",
+      }),
+    },
+    handler: async (request, response) => {
+      const name = nameIn(request);
+      await tools.files.delete(ownerOf(response), name);
+      response.json({ name, deleted: true });
     },
   };
 }

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { ApiError } from "../../shared/errors.ts";
-import { type Database, inTransaction } from "../../shared/postgres.ts";
+import { type Database, inTransaction, type Transaction } from "../../shared/postgres.ts";
+import { historyDays } from "../history-days.ts";
 import { type AccountId, type AgentId, platformAccount, type RunId } from "../ids.ts";
 import { type FileStore, type StoredFile, storeAway } from "./store.ts";
 
@@ -39,7 +40,10 @@ export class Files {
     if (ownerId === platformAccount) return;
     const { rows } = await this.#db.query("select bytes from account_files where account_id = $1", [ownerId]);
     if (Number(rows[0]?.bytes ?? 0) < this.#bytesPerAccount) return;
-    throw new ApiError("conflict", `The account's files hold all of the ${this.#bytesPerAccount} bytes they may.`);
+    throw new ApiError(
+      "conflict",
+      `The account's files hold all of the ${this.#bytesPerAccount} bytes they may; delete some.`,
+    );
   }
 
   /**
@@ -50,17 +54,28 @@ export class Files {
     const { bytes, kind, ownerId } = file;
     const name = `${createHash("sha256").update(`${ownerId}\n`).update(bytes).digest("hex")}.${kind}`;
     // First, since it waits for a removal of the same: bytes that were put before would be removed with it.
-    await this.#db.query(
-      `with kept as (
-         insert into files (name, account_id, agent_id, run_id, bytes) values ($1, $2, $3, $4, $5)
-         on conflict (name) do update set shared = true
-           where files.run_id is distinct from excluded.run_id and not files.shared
-         returning account_id, bytes, xmax = 0 as is_new
-       )
-       insert into account_files (account_id, bytes) select account_id, bytes from kept where is_new
-       on conflict (account_id) do update set bytes = account_files.bytes + excluded.bytes`,
-      [name, ownerId, file.agentId ?? null, file.runId ?? null, bytes.length],
-    );
+    await inTransaction(this.#db, async (tx) => {
+      await tx.query(
+        `with kept as (
+           insert into files (name, account_id, agent_id, run_id, bytes) values ($1, $2, $3, $4, $5)
+           on conflict (name) do update set shared = true, made_again_at = now()
+             where files.run_id is distinct from excluded.run_id
+           returning account_id, bytes, xmax = 0 as is_new
+         )
+         insert into account_files (account_id, bytes) select account_id, bytes from kept where is_new
+         on conflict (account_id) do update set bytes = account_files.bytes + excluded.bytes`,
+        [name, ownerId, file.agentId ?? null, file.runId ?? null, bytes.length],
+      );
+      // In a statement of its own: what the one before waited for is seen by the next alone.
+      await tx.query(
+        `with revived as (
+           update files set deleted_at = null where name = $1 and deleted_at is not null returning account_id, bytes
+         )
+         update account_files held set bytes = held.bytes + revived.bytes from revived
+         where held.account_id = revived.account_id`,
+        [name],
+      );
+    });
     await this.#store.put(name, bytes).catch(async (error: unknown) => {
       if (file.runId) await this.removeOf(file.runId).catch(() => {});
       throw error;
@@ -72,7 +87,7 @@ export class Files {
   async removeOf(runId: RunId): Promise<void> {
     const removed = await inTransaction(this.#db, async (tx) => {
       const { rows: gone } = await tx.query<{ name: string; account_id: AccountId; bytes: bigint }>(
-        "delete from files where run_id = $1 and not shared and hidden_at is null returning name, account_id, bytes",
+        "delete from files where run_id = $1 and not shared and hidden_at is null and deleted_at is null returning name, account_id, bytes",
         [runId],
       );
       const ended = await Promise.allSettled(gone.map(({ name }) => this.#store.remove(name)));
@@ -88,15 +103,42 @@ export class Files {
     if (failed) throw failed.reason;
   }
 
-  /** The media type of a file that may be seen: throws ApiError 404 for a file that never was, 410 for one that its owner has hidden. */
+  /**
+   * Deletes the bytes of a file of this account's for good, and gives it the room back; its address answers 410 from then on. The account's
+   * own drawings go at any time; what agents made for buyers goes when their runs are kept no longer, and every buyer who paid has fetched
+   * the result: 409 until then. Deleting it again changes nothing. 404 for another account's file, 503 while the store is away.
+   */
+  async delete(ownerId: AccountId, name: string): Promise<void> {
+    if (!fileName.test(name)) throw unknownFile();
+    await inTransaction(this.#db, async (tx) => {
+      const file = await lockForDeletion(tx, ownerId, name);
+      if (!file) throw unknownFile();
+      if (file.deleted) return;
+      if (file.fetchable_until) throw stillNeeded(file.fetchable_until);
+      if (await isToBeFetched(tx, name)) throw stillNeeded();
+      await tx.query("update files set deleted_at = now() where name = $1", [name]);
+      await tx.query("update account_files set bytes = greatest(0, bytes - $2) where account_id = $1", [
+        ownerId,
+        file.bytes,
+      ]);
+      // Before it is on record as deleted: what makes the same again waits, and its bytes are put after these are gone.
+      await this.#store.remove(name);
+    });
+  }
+
+  /**
+   * The media type of a file that may be seen: throws ApiError 404 for a file that never was, 410 for one that its owner has hidden or
+   * deleted.
+   */
   async find(name: string): Promise<{ contentType: string }> {
     if (!fileName.test(name)) throw unknownFile();
     const { rows } = await this.#db.query({
       name: "find file",
-      text: "select hidden_at from files where name = $1",
+      text: "select hidden_at, deleted_at from files where name = $1",
       values: [name],
     });
     if (!rows[0]) throw unknownFile();
+    if (rows[0].deleted_at) throw new ApiError("gone", "This file has been deleted by its owner.");
     if (rows[0].hidden_at) throw new ApiError("gone", "This file has been taken down by its owner.");
     return { contentType: contentTypes[name.slice(65) as FileKind] };
   }
@@ -127,23 +169,57 @@ export class Files {
     const { rows } = await this.#db.query(
       `select f.name, lower(a.handle || '/' || a.slug) as agent, f.run_id, f.bytes, f.created_at, f.hidden_at
        from files f left join agents a on a.id = f.agent_id
-       where f.account_id = $1 ${agent === undefined ? "" : ofAgent}
+       where f.account_id = $1 and f.deleted_at is null ${agent === undefined ? "" : ofAgent}
        order by f.created_at desc, f.name limit $2 offset $3`,
       [ownerId, limit, offset, ...(agent === undefined ? [] : [agent.replaceAll("\0", "")])],
     );
     return rows.map((row) => ({ ...row, url: `${this.#baseUrl}/${row.name}`, bytes: Number(row.bytes) }));
   }
 
-  /** Hides or shows again a file of this account's; 404 for another account's and for what is no file's name. */
+  /** Hides or shows again a file of this account's; 404 for another account's, a deleted one and for what is no file's name. */
   async setHidden(ownerId: AccountId, name: string, hidden: boolean): Promise<void> {
     if (!fileName.test(name)) throw unknownFile();
     const { rowCount } = await this.#db.query(
       `update files set hidden_at = case when $3 then coalesce(hidden_at, now()) end
-       where name = $1 and account_id = $2`,
+       where name = $1 and account_id = $2 and deleted_at is null`,
       [name, ownerId, hidden],
     );
     if (rowCount !== 1) throw unknownFile();
   }
+}
+
+/** A file of the account's, until when its buyers may fetch it where that is to come, and its row locked. */
+async function lockForDeletion(tx: Transaction, ownerId: AccountId, name: string) {
+  const { rows } = await tx.query<{ bytes: number; deleted: boolean; fetchable_until: Date | null }>(
+    `select bytes, deleted_at is not null as deleted, case when for_others and until > now() then until end as fetchable_until
+     from (
+       select *, coalesce(made_again_at, created_at) + interval '${historyDays} days' as until,
+         agent_id is not null and (shared or not exists (
+           select from runs where runs.id = files.run_id and runs.account_id = files.account_id)) as for_others
+       from files where name = $2 and account_id = $1 for no key update
+     ) asked`,
+    [ownerId, name],
+  );
+  return rows[0];
+}
+
+/** Whether the result of a paid call that holds the file waits for its buyer. Such results are kept for as long as that takes. */
+async function isToBeFetched(tx: Transaction, name: string): Promise<boolean> {
+  const { rowCount } = await tx.query(
+    `select from files f join paid_calls p
+       on p.result_at between f.created_at - interval '1 hour' and coalesce(f.made_again_at, f.created_at) + interval '1 hour'
+     where f.name = $1 and p.delivered_at is null and (p.run_id = f.run_id or f.shared)
+       and strpos(p.output::text, f.name) > 0 limit 1`,
+    [name],
+  );
+  return rowCount !== 0;
+}
+
+function stillNeeded(until?: Date): ApiError {
+  const when = until
+    ? `may fetch it until ${until.toISOString().slice(0, 10)}`
+    : "has paid for it and has still to fetch it";
+  return new ApiError("conflict", `This file was made for a buyer, who ${when}. It can be hidden until then.`);
 }
 
 export interface NewFile {

@@ -128,7 +128,7 @@ export async function hiddenImages(db: Queryable, output: object | null): Promis
   if (urls.length === 0) return [];
   const nameIn = (url: string) => url.slice(url.lastIndexOf("/") + 1);
   const { rows } = await db.query<{ name: string }>(
-    "select name from files where name = any($1) and hidden_at is not null",
+    "select name from files where name = any($1) and (hidden_at is not null or deleted_at is not null)",
     [urls.map(nameIn)],
   );
   const hidden = new Set(rows.map(({ name }) => name));

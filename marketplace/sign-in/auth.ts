@@ -10,21 +10,21 @@ import { z } from "zod";
 import { ApiError } from "../../shared/errors.ts";
 import type { Log } from "../../shared/log.ts";
 import type { Database } from "../../shared/postgres.ts";
-import { noteEmail, securityEmail } from "../accounts/account-emails.ts";
-import { accountOfUser, isMailAddress } from "../accounts/users.ts";
+import { isMailAddress } from "../accounts/users.ts";
 import { cookiePrefixAt, opensSession } from "../http/session-cookie.ts";
 import { seenClient } from "../seen-client.ts";
 import type { Wallet } from "../wallet.ts";
 import type { OidcConfig } from "./config.ts";
 import { subjectOf } from "./id-token.ts";
+import { isVouchedFor, keepIdentity, oidcProvider } from "./identities.ts";
 import { endOldestSessions } from "./own-sessions.ts";
 import { passkeysOf } from "./passkey-plugin.ts";
+import { noteFailure } from "./provider-failures.ts";
 import { columns } from "./tables.ts";
 
 export const linkMinutes = 15;
 /** Without use; a session that is used goes on. */
 const sessionDays = 7;
-export const oidcProvider = "oidc";
 
 /**
  * better-auth, with its tables beside ours: sessions, e-mail links, OpenID Connect, and sessions for a person who shows a wallet
@@ -47,15 +47,8 @@ export function createAuth(options: AuthOptions) {
     databaseHooks: {
       // Without proof of the e-mail address there is no sign-in: a stranger could otherwise occupy its owner's address.
       user: { create: { before: async (user) => isProven(user) && { data: user } } },
-      account: {
-        create: {
-          before: async (identity) => {
-            await noteProvider(options, identity.userId);
-            // What a provider lets us do with its accounts is of no use here, so it is not kept.
-            return { data: { ...identity, ...noTokens } };
-          },
-        },
-      },
+      // keepIdentity alone writes these, and nothing of what a provider lets us do with its accounts.
+      account: { create: { before: async () => false } },
       session: {
         create: {
           before: async (session, ctx) => ({ data: { ...session, ipAddress: ctx?.headers?.get(seenFrom) ?? null } }),
@@ -71,7 +64,7 @@ export function createAuth(options: AuthOptions) {
       }),
       walletSessions,
       passkeysOf({ db, publicUrl }),
-      ...(options.oidc ? [genericOAuth({ config: [providerOf(options.oidc)] })] : []),
+      ...(options.oidc ? [genericOAuth({ config: [providerOf({ ...options, oidc: options.oidc })] })] : []),
     ],
     advanced: {
       cookiePrefix: cookiePrefixAt(publicUrl),
@@ -126,14 +119,6 @@ export function hashOf(token: string): string {
   return createHash("sha256").update(token).digest("base64url");
 }
 
-/** A way in that lasts, also when the address that it was added by is another's: the account's holder is told, if there is one. */
-async function noteProvider({ db, publicUrl, oidc }: AuthOptions, userId: string): Promise<void> {
-  const account = await accountOfUser(db, userId);
-  if (!account) return;
-  const what = `Signing in by ${oidc?.name ?? "single sign-on"} was added to your account: somebody signed in there with your e-mail address. From now on it signs in, also when the address is changed.`;
-  await noteEmail(db, account.id, securityEmail(publicUrl, "provider", "Single sign-on was added", what));
-}
-
 function isProven(user: { email: string; emailVerified: boolean; walletAddress?: unknown }): boolean {
   return user.walletAddress ? true : user.emailVerified === true && isMailAddress(user.email);
 }
@@ -171,12 +156,12 @@ function walletUser(email: string, { network, address }: Wallet) {
 }
 
 /** The address that stands for a wallet where an e-mail address is needed; mail to `.invalid` is never delivered (RFC 2606). */
-function placeholderOf({ network, address }: Wallet): string {
+export function placeholderOf({ network, address }: Wallet): string {
   return `${address.toLowerCase()}@${network.replace(":", "-")}.wallet.invalid`;
 }
 
-function providerOf(config: OidcConfig) {
-  const { issuer, clientId, clientSecret, name } = config;
+function providerOf(options: AuthOptions & { readonly oidc: OidcConfig }) {
+  const { issuer, clientId, clientSecret, name } = options.oidc;
   return {
     providerId: oidcProvider,
     name,
@@ -184,16 +169,15 @@ function providerOf(config: OidcConfig) {
     clientSecret: clientSecret.reveal(),
     discoveryUrl: `${issuer}/.well-known/openid-configuration`,
     requireIdTokenVerification: true,
-    accountSubject: ({ tokens, profile }: { tokens: { idToken?: string | undefined }; profile: { sub?: unknown } }) =>
-      subjectOf(config, tokens.idToken, profile),
-    // Some providers say it as text, and "false" is true; and an address that is not plain ASCII is not told apart from
-    // its look-alikes once it is in lower case.
-    mapProfileToUser: ({ email, email_verified: verified }: { email?: unknown; email_verified?: unknown }) => ({
-      emailVerified: verified === true && isMailAddress(String(email)),
-    }),
+    /** Comes when all that the provider says is checked, and before better-auth looks for who it is. */
+    accountSubject: async ({ tokens, profile }: { tokens: { idToken?: string | undefined }; profile: object }) => {
+      const subject = subjectOf(options.oidc, tokens.idToken, profile);
+      await noteFailure(keepIdentity(options, subject, profile), () => false);
+      return subject;
+    },
+    mapProfileToUser: (profile: object) => ({ emailVerified: isVouchedFor(profile) }),
     scopes: ["openid", "email", "profile"],
   };
 }
 
 const day = 24 * 60 * 60;
-const noTokens = { accessToken: null, refreshToken: null, idToken: null };

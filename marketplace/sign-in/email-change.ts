@@ -1,6 +1,12 @@
 import { randomBytes } from "node:crypto";
 import { ApiError } from "../../shared/errors.ts";
-import { type Database, inTransaction, isUniqueViolation, type Transaction } from "../../shared/postgres.ts";
+import {
+  type Database,
+  inTransaction,
+  isUniqueViolation,
+  type Queryable,
+  type Transaction,
+} from "../../shared/postgres.ts";
 import { type Email, noteEmailToFormer } from "../accounts/account-emails.ts";
 import { admitOrRefuse } from "../admit-or-refuse.ts";
 import { requireFresh } from "../fresh-session.ts";
@@ -80,25 +86,34 @@ export async function changeEmail(db: Database, publicUrl: string, token: string
          or email = (select email from email_changes where token_hash = $1) order by id for update`,
       [hashOf(token)],
     );
-    const { rows } = await tx.query<Asked>(
-      `select c.user_id, c.email, c.done_at, u.email as before, u.account_id, a.handle, a.state, s.id as session_id
-       from email_changes c join sign_in_users u on u.id = c.user_id left join accounts a on a.id = u.account_id
-         left join sign_in_sessions s on s.id = c.session_id and s.expires_at > now()
-       where c.token_hash = $1 and c.expires_at > now() for update of c, u`,
-      [hashOf(token)],
-    );
-    const asked = rows[0];
-    if (!asked) throw new ApiError("unauthenticated", "This link is too old, or a newer one was sent.");
-    if (asked.done_at === null) {
-      requireStanding(asked);
-      await change(tx, publicUrl, asked);
-    }
+    const asked = await findChange(tx, token, "for update of c, u");
+    if (asked.done_at === null) await change(tx, publicUrl, asked);
     return { email: asked.email };
   });
   return done.catch((error) => {
     // Another person took the address a moment ago.
     throw isUniqueViolation(error) ? taken() : error;
   });
+}
+
+/** What a link would change, and whether it did. Changes nothing. Throws what changeEmail would, but for another account's address. */
+export async function readChange(db: Database, token: string): Promise<{ email: string; isDone: boolean }> {
+  const { email, done_at } = await findChange(db, token);
+  return { email, isDone: done_at !== null };
+}
+
+async function findChange(db: Queryable, token: string, lock: "" | "for update of c, u" = ""): Promise<Asked> {
+  const { rows } = await db.query<Asked>(
+    `select c.user_id, c.email, c.done_at, u.email as before, u.account_id, a.handle, a.state, s.id as session_id
+     from email_changes c join sign_in_users u on u.id = c.user_id left join accounts a on a.id = u.account_id
+       left join sign_in_sessions s on s.id = c.session_id and s.expires_at > now()
+     where c.token_hash = $1 and c.expires_at > now() ${lock}`,
+    [hashOf(token)],
+  );
+  const asked = rows[0];
+  if (!asked) throw new ApiError("unauthenticated", "This link is too old, or a newer one was sent.");
+  if (asked.done_at === null) requireStanding(asked);
+  return asked;
 }
 
 /** Whoever was signed out, or whose account was suspended, since they asked has no say in it any more. */

@@ -47,10 +47,14 @@ export class EmailLinks {
     return shown;
   }
 
-  /** The address that a link's token signs in with; undefined for one that opens nothing. It is told to the mailbox's reader, who has the token. */
+  /**
+   * The address that a link's token signs in with; undefined for one that opens nothing. It is told to the mailbox's reader, who has the
+   * token, which is not used up.
+   */
   async addressOf(token: string): Promise<string | undefined> {
-    const { auth } = this.#needs;
-    return auth && addressOfPending(await auth.$context, token);
+    const { auth, db } = this.#needs;
+    const email = auth && (await addressOfPending(await auth.$context, token));
+    return email !== undefined && (await isNewest(db, email, token)) ? email : undefined;
   }
 
   /** Exchanges a link's token for a session. 401 for one that is unknown, used, too old or not its asker's newest. */
@@ -58,7 +62,7 @@ export class EmailLinks {
     const { api } = requireAuth(this.#needs.auth);
     const email = await this.#ensureUser(token);
     const answer = await api.magicLinkVerify({ query: { token }, headers: headersOf(request), asResponse: true });
-    if (answer.status !== 200) throw ended();
+    if (answer.status !== 200) throw linkEnded();
     passCookies(answer, response);
     if (email) this.#needs.knownBrowsers?.remember(response, email);
   }
@@ -100,9 +104,7 @@ export class EmailLinks {
     const email = await addressOfPending(await requireAuth(this.#needs.auth).$context, token);
     if (email === undefined) return undefined;
     const { db } = this.#needs;
-    const { rows } = await db.query("select token_hash from newest_links where address = $1", [email]);
-    // Without a row it was sent by the version before.
-    if (rows.length > 0 && !rows.some(({ token_hash }) => token_hash === hashOf(token))) throw ended();
+    if (!(await isNewest(db, email, token))) throw linkEnded();
     await db.query(
       "insert into sign_in_users (id, name, email, email_verified) values ($1, '', $2, true) on conflict do nothing",
       [`usr_${randomUUID()}`, email],
@@ -120,6 +122,12 @@ export class EmailLinks {
   }
 }
 
+/** Of an address's links, those of one asker end at the next. Without any row the link was sent by the version before. */
+async function isNewest(db: Database, email: string, token: string): Promise<boolean> {
+  const { rows } = await db.query("select token_hash from newest_links where address = $1", [email]);
+  return rows.length === 0 || rows.some(({ token_hash }) => token_hash === hashOf(token));
+}
+
 async function addressOfPending(
   { internalAdapter }: Awaited<Auth["$context"]>,
   token: string,
@@ -129,7 +137,8 @@ async function addressOfPending(
   return JSON.parse(pending.value).email.toLowerCase();
 }
 
-function ended(): ApiError {
+/** 401 for a link that opens nothing. */
+export function linkEnded(): ApiError {
   return new ApiError("unauthenticated", "This link was used already, is too old, or a newer one was sent.");
 }
 

@@ -5,12 +5,15 @@ import type { Session } from "./sessions.ts";
 
 /** So many of a person's sessions are kept, and all of them are listed. */
 const sessionsMax = 100;
+/** Of who shows a wallet alone, which costs nothing to make. */
+const walletSessionsMax = 10;
 
 /** After one more: of a person's sessions the oldest end, since each sign-in would keep a row for days. */
 export async function endOldestSessions(db: Queryable, userId: string): Promise<void> {
   await db.query(
     `delete from sign_in_sessions where user_id = $1 and id in (
-       select id from sign_in_sessions where user_id = $1 order by updated_at desc, created_at desc, id offset ${sessionsMax})`,
+       select id from sign_in_sessions where user_id = $1 order by updated_at desc, created_at desc, id offset (
+         select case when wallet_address is null then ${sessionsMax} else ${walletSessionsMax} end from sign_in_users where id = $1))`,
     [userId],
   );
 }

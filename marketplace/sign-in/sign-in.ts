@@ -42,7 +42,7 @@ export function createSignIn({ config, db, log, publicUrl }: SignInOptions): Sig
     sessions: new Sessions(auth, db),
     links,
     singleSignOn: new SingleSignOn({ base, oidc, publicUrl }),
-    wallets: new WalletSignIn({ auth, host }),
+    wallets: new WalletSignIn({ auth, db, host }),
     passkeys,
     mailer,
     stop: () => mailer?.stop(),

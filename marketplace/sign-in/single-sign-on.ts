@@ -1,7 +1,9 @@
 import type { Request, Response } from "express";
 import { ApiError } from "../../shared/errors.ts";
-import { type Auth, type AuthOptions, createAuth, headersOf, oidcProvider, passCookies } from "./auth.ts";
+import { type Auth, type AuthOptions, createAuth, headersOf, passCookies } from "./auth.ts";
 import type { OidcConfig } from "./config.ts";
+import { oidcProvider } from "./identities.ts";
+import { watchProvider, withFailuresThrown } from "./provider-failures.ts";
 
 /** Where the provider sends people back to; registered there as the redirect URI. */
 export const oidcCallbackPath = `/api/account/sign-in/callback/${oidcProvider}`;
@@ -28,13 +30,17 @@ export class SingleSignOn {
     return url;
   }
 
-  /** The provider sent a person back: answers where they go next, signed in. 401 when the provider or this service refused. */
+  /**
+   * The provider sent a person back: answers where they go next, signed in. 401 when the provider or this service refused, 503 when the
+   * provider could not be asked.
+   */
   async finish(request: Request, response: Response): Promise<string> {
     const auth = await this.#ready();
     const { publicUrl } = this.#needs;
     // No database keeps NUL: what has one is no state of ours.
     const url = new URL(request.originalUrl.replaceAll("%00", ""), publicUrl);
-    const answer = await soon(auth.handler(new Request(url, { headers: headersOf(request) })).catch(fail));
+    const asked = new Request(url, { headers: headersOf(request) });
+    const answer = await soon(withFailuresThrown(() => auth.handler(asked)).catch(fail));
     const location = new URL(answer.headers.get("location") ?? "/", publicUrl);
     if (passCookies(answer, response)) return location.href;
     const why = location.searchParams.get("error");
@@ -59,8 +65,10 @@ export class SingleSignOn {
 async function makeAuth(base: AuthOptions, oidc: OidcConfig): Promise<Auth> {
   const auth = createAuth({ ...base, oidc });
   const { socialProviders } = await soon(auth.$context);
-  if (socialProviders.some(({ id }) => id === oidcProvider)) return auth;
-  throw new Error("the provider does not say how to sign in with it");
+  const provider = socialProviders.find(({ id }) => id === oidcProvider);
+  if (!provider) throw new Error("the provider does not say how to sign in with it");
+  watchProvider(provider);
+  return auth;
 }
 
 /** What the library says where it could not read what it keeps. */

@@ -1,20 +1,25 @@
 import { randomBytes } from "node:crypto";
 import type { Request, Response } from "express";
+import { clientOf } from "../../shared/client-address.ts";
 import { ApiError } from "../../shared/errors.ts";
+import type { Database } from "../../shared/postgres.ts";
 import { challengeText } from "../accounts/wallet-proof.ts";
 import { newId } from "../ids.ts";
 import type { Wallet } from "../wallet.ts";
-import { type Auth, headersOf, passCookies, requireAuth } from "./auth.ts";
+import { type Auth, headersOf, passCookies, placeholderOf, requireAuth } from "./auth.ts";
+import { countNewWallet } from "./count-wallets.ts";
 
 const challengeMinutes = 10;
 
 /** Sessions for a person who shows a wallet and nothing else. */
 export class WalletSignIn {
   readonly #auth: Auth | undefined;
+  readonly #db: Database;
   readonly #host: string;
 
-  constructor({ auth, host }: { auth: Auth | undefined; host: string }) {
+  constructor({ auth, db, host }: { auth: Auth | undefined; db: Database; host: string }) {
     this.#auth = auth;
+    this.#db = db;
     this.#host = host;
   }
 
@@ -39,9 +44,12 @@ export class WalletSignIn {
     throw new ApiError("invalid_value", '"challenge_id" is unknown, was used already, or is too old.', field);
   }
 
-  /** A session for a wallet that has proved itself. */
+  /** A session for a wallet that has proved itself. 429 where too many new ones came from there today. */
   async open(request: Request, response: Response, { network, address }: Wallet): Promise<void> {
-    const { api } = requireAuth(this.#auth);
+    const { api, $context } = requireAuth(this.#auth);
+    const { internalAdapter } = await $context;
+    const known = await internalAdapter.findUserByEmail(placeholderOf({ network, address }));
+    if (!known) await countNewWallet(this.#db, clientOf(request.ip ?? "unknown"));
     const asked = { body: { network, address }, headers: headersOf(request), asResponse: true } as const;
     const answer = await api.signInWallet(asked);
     if (!passCookies(answer, response)) throw new Error(`no session was opened: status ${answer.status}`);

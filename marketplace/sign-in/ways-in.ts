@@ -3,6 +3,7 @@ import { type Database, inTransaction, type Queryable } from "../../shared/postg
 import { noteEmail, securityEmail } from "../accounts/account-emails.ts";
 import { accountOfUser } from "../accounts/users.ts";
 import { requireFresh } from "../fresh-session.ts";
+import { readName } from "../shown-text.ts";
 import type { Session } from "./sessions.ts";
 import type { SignIn } from "./sign-in.ts";
 
@@ -55,16 +56,9 @@ interface WaysNeeds {
 
 export const passkeyNameMax = 60;
 
-/** 404 for what is no passkey of theirs, 422 naming "name" for an empty one. */
+/** 404 for what is no passkey of theirs, 422 naming "name" for one that is empty or not shown. */
 export async function renamePasskey(db: Queryable, { userId }: Session, id: string, name: string): Promise<void> {
-  const shown = name
-    .normalize("NFC")
-    .replaceAll(/[\p{C}\s]+/gu, " ")
-    .trim();
-  if (shown === "" || shown.length > passkeyNameMax) {
-    const field = { body: { field: "name" } };
-    throw new ApiError("invalid_value", `"name" must have 1 to ${passkeyNameMax} characters.`, field);
-  }
+  const shown = readName(name, passkeyNameMax);
   const { rowCount } = await db.query("update sign_in_passkeys set name = $3 where id = $1 and user_id = $2", [
     id,
     userId,

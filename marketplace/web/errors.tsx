@@ -69,8 +69,12 @@ async function nearTo(path: string, db: ViewerNeeds["db"], publicUrl: string): P
   return { title: "Run most at the moment", agents: await list({ sort: "most_run" }) };
 }
 
-/** The page that was asked for, never another site: `//evil.example` is a path to us and an address to a browser. */
+/**
+ * The page that was asked for, never another site: `//evil.example` is a path to us and an address to a browser. What a provider sent is
+ * good once.
+ */
 function againPath({ method, path, originalUrl }: Request): string {
+  if (path === oidcCallbackPath) return signInPath("/");
   const page = nextOf(path, "/");
   return method === "GET" ? nextOf(originalUrl, page) : page;
 }

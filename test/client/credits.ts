@@ -251,6 +251,18 @@ test("a session makes, changes and revokes keys", async ({ paid, client }) => {
   await expect(client().keys.list()).rejects.toBeInstanceOf(AuthenticationError);
 });
 
+test("files are listed, hidden and deleted by the key of their owner", async ({ paid, client }) => {
+  const made = { bytes: Buffer.from("<svg/>"), kind: "svg", ownerId: paid.market.buyer.id } as const;
+  const name = (await paid.marketplace.context.tools.files.keep(made)).split("/").at(-1) ?? "";
+  const { files } = client();
+  expect((await files.list({ limit: 1 })).files).toMatchObject([{ name, hidden_at: null }]);
+  expect(await files.hide(name)).toEqual({ name, hidden: true });
+  expect(await files.show(name)).toEqual({ name, hidden: false });
+  expect(await files.delete(name)).toEqual({ name, deleted: true });
+  expect((await files.list()).files.map((file) => file.name)).not.toContain(name);
+  await expect(files.delete("none.svg")).rejects.toBeInstanceOf(NotFoundError);
+});
+
 test("a client without an address, or of a page with a key, is not made", () => {
   expect(() => new AgentMarketplace({ key: "amk_x" })).toThrow("baseUrl");
   Object.assign(globalThis, { document: {} });

@@ -27,6 +27,10 @@ const called = new Set([
   "changeApiKey",
   "revokeApiKey",
   "listApiKeyCalls",
+  "listFiles",
+  "hideFile",
+  "showFile",
+  "deleteFile",
 ]);
 
 test("the client's types are those of the service's OpenAPI document; `vitest -u` writes them anew", async ({

@@ -348,6 +348,42 @@ describe("a request that was slow on its way", () => {
   });
 });
 
+test("a key is made and an account closed within ten minutes of signing in alone: a stolen session would go on spending by the one, and lose all by the other", async ({
+  market,
+}) => {
+  const { browser, handle } = await withAccount(market);
+  const { email } = (await browser.get("/api/account")).body;
+  const { id } = (await browser.post("/api/account/keys", { name: "fresh" })).body;
+  await market.context.db.query(
+    "update sign_in_sessions set created_at = now() - interval '11 minutes' where user_id in (select id from sign_in_users where email = $1)",
+    [email],
+  );
+  const keys = await browser.post("/api/account/keys", { name: "late" });
+  expect([keys.status, keys.body.error]).toEqual([403, expect.stringContaining("Sign out and in again first")]);
+  expect((await browser.post("/api/account/close", { handle })).status).toBe(403);
+  expect((await browser.patch(`/api/account/keys/${id}`, { max_credits_per_day: 5 })).status).toBe(200);
+  const again = await signedIn(market, email);
+  expect((await again.post("/api/account/keys", { name: "late" })).status).toBe(201);
+  expect((await browser.delete(`/api/account/keys/${id}`)).status).toBe(200);
+  expect((await again.post("/api/account/close", { handle })).status).toBe(200);
+});
+
+test("a name that cannot be seen, or turns what stands beside it, is refused for a key and for an agent, naming the field", async ({
+  market,
+}) => {
+  const { browser } = await withAccount(market);
+  const { id } = (await browser.post("/api/account/keys", { name: "server" })).body;
+  for (const name of ["\u200b", "\u200d\u2060", "\u3164", "\u2800\u00a0", "\u00ad", "\u202eresrever", "a\u0007b"]) {
+    const refused = { status: 422, body: { field: "name" } };
+    expect(await browser.post("/api/account/keys", { name })).toMatchObject(refused);
+    expect(await browser.patch(`/api/account/keys/${id}`, { name })).toMatchObject(refused);
+    expect(await browser.put("/api/account/agents/unseen", { ...echoAgent, name })).toMatchObject(refused);
+  }
+  for (const name of ["Größe \u{1f468}\u200d\u{1f467}", "می\u200cخواهم"]) {
+    expect((await browser.patch(`/api/account/keys/${id}`, { name })).status).toBe(200);
+  }
+});
+
 test("texts that no database can keep are refused, naming the field, and nothing is logged of them", async ({
   market,
 }) => {

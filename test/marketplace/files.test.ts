@@ -1,5 +1,6 @@
+import { randomBytes } from "node:crypto";
 import { once } from "node:events";
-import { mkdir, rm } from "node:fs/promises";
+import { mkdir, rm, stat } from "node:fs/promises";
 import { connect, type Socket } from "node:net";
 import { join } from "node:path";
 import { Readable } from "node:stream";
@@ -199,6 +200,98 @@ test("an account's files may hold so much together; another's and what is kept a
   } finally {
     await limited.stop();
   }
+});
+
+test("a file that is deleted gives its room back and answers 410 from then on, and is there again when it is made again", async ({
+  market,
+  seeded,
+  directory,
+}) => {
+  const { db, tools } = market.context;
+  const { creator, agent, buyer } = seeded;
+  const made = { bytes: await picture(7), kind: "png", ownerId: creator.id, agentId: agent.agentId } as const;
+  const room = async () =>
+    Number((await db.query("select bytes from account_files where account_id = $1", [creator.id])).rows[0]?.bytes ?? 0);
+  const before = await room();
+  const url = await tools.files.keep({ ...made, runId: newId("run") });
+  const name = url.slice(url.lastIndexOf("/") + 1);
+  const remove = (ownerId: AccountId) => tools.files.delete(ownerId, name);
+  await expect(remove(buyer.id)).rejects.toMatchObject({ status: 404 });
+  // A buyer may have it for as long as their run is kept.
+  await expect(remove(creator.id)).rejects.toMatchObject({ status: 409, message: expect.stringContaining("until 20") });
+  const longAgo = "created_at = created_at - interval '31 days', made_again_at = made_again_at - interval '31 days'";
+  await db.query(`update files set ${longAgo} where name = $1`, [name]);
+  await tools.files.keep({ ...made, runId: newId("run") });
+  await expect(remove(creator.id)).rejects.toMatchObject({ status: 409 });
+  await db.query(`update files set ${longAgo} where name = $1`, [name]);
+  await Promise.all([remove(creator.id), remove(creator.id)]);
+  expect(await room()).toBe(before);
+  const answer = await call(market.url, `/files/${name}`);
+  expect([answer.status, answer.body.error]).toEqual([410, "This file has been deleted by its owner."]);
+  await expect(stat(join(directory, name.slice(0, 2), name))).rejects.toMatchObject({ code: "ENOENT" });
+  await expect(tools.files.setHidden(creator.id, name, true)).rejects.toMatchObject({ status: 404 });
+  expect((await tools.files.list(creator.id, { limit: 50, offset: 0 })).map((file) => file.name)).not.toContain(name);
+
+  await tools.files.keep({ ...made, runId: newId("run") });
+  expect(await room()).toBe(before + made.bytes.length);
+  expect((await fetch(`${market.url}/files/${name}`)).status).toBe(200);
+  await expect(remove(creator.id)).rejects.toMatchObject({ status: 409 });
+});
+
+test("a file that is made again while it is being deleted is there afterwards", async ({ market, seeded }) => {
+  const { db } = market.context;
+  const stored = new Set<string>();
+  let removing = () => {};
+  const begun = new Promise<void>((resolve) => {
+    removing = resolve;
+  });
+  let goOn = () => {};
+  const store: FileStore = {
+    put: async (name) => void stored.add(name),
+    open: async () => undefined,
+    remove: (name) =>
+      new Promise<void>((resolve) => {
+        goOn = () => {
+          stored.delete(name);
+          resolve();
+        };
+        removing();
+      }),
+  };
+  const files = new Files({ db, store, publicUrl: "https://market.example", bytesPerAccount: 1 });
+  const made = { bytes: Buffer.from("drawn twice"), kind: "png", ownerId: seeded.buyer.id } as const;
+  const name = (await files.keep(made)).split("/").at(-1)!;
+  const deleted = files.delete(made.ownerId, name);
+  await begun;
+  const again = files.keep({ ...made, runId: newId("run") });
+  const isWaiting = "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
+  await until(async () => ((await db.query(isWaiting)).rowCount ?? 0) > 0);
+  goOn();
+  await Promise.all([deleted, again]);
+  expect(stored.has(name)).toBe(true);
+  await expect(files.find(name)).resolves.toEqual({ contentType: "image/png" });
+});
+
+test("a file stays while the result of a call that paid for it waits for its buyer, however long", async ({
+  market,
+  seeded,
+}) => {
+  const { db, tools } = market.context;
+  const [runId, key] = [newId("run"), `0x${randomBytes(32).toString("hex")}`];
+  const made = { bytes: await picture(11), kind: "png", ownerId: seeded.creator.id, runId } as const;
+  const url = await tools.files.keep({ ...made, agentId: seeded.agent.agentId });
+  const name = url.slice(url.lastIndexOf("/") + 1);
+  await db.query("update files set created_at = now() - interval '60 days' where name = $1", [name]);
+  await db.query(
+    `insert into paid_calls (network, payment_key, product, call_digest, requirements, run_id, output, result_at)
+     values ('eip155:84532', $1, $2, '\\x00', '{}', $3, $4, now() - interval '60 days')`,
+    [key, seeded.agent.address, runId, { images: [url] }],
+  );
+  const remove = () => tools.files.delete(seeded.creator.id, name);
+  await expect(remove()).rejects.toMatchObject({ status: 409, message: expect.stringContaining("has still to fetch") });
+  await db.query("update paid_calls set delivered_at = now() where payment_key = $1", [key]);
+  await remove();
+  await expect(tools.files.find(name)).rejects.toMatchObject({ status: 410 });
 });
 
 test("files that are asked for and not read take no memory", async ({ market, seeded, directory }) => {

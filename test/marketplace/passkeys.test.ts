@@ -108,9 +108,11 @@ test("a passkey is called as its holder likes, and by nobody else", async ({ mar
   const { browser: stranger } = await withAccount(market);
   const rename = (who: Browser, name: unknown) => who.patch(`/api/account/ways-in/${id}`, { name });
   expect((await rename(stranger, "Mine")).status).toBe(404);
-  for (const name of ["", " \u200b ", "x".repeat(61)]) {
+  for (const name of ["", " \u200b ", "x".repeat(61), "\u3164", "\u2800", "key\u202e"]) {
     expect(await rename(browser, name)).toMatchObject({ status: 422, body: { field: "name" } });
   }
+  expect((await rename(browser, "Family \u{1f468}\u200d\u{1f467}")).status).toBe(200);
+  expect((await browser.get("/api/account/ways-in")).body.ways[1].name).toBe("Family \u{1f468}\u200d\u{1f467}");
   expect((await rename(browser, " Blue  key ")).status).toBe(200);
   expect((await browser.get("/api/account/ways-in")).body.ways[1].name).toBe("Blue key");
 });

@@ -35,12 +35,44 @@ test.beforeAll(({ provider: hostile, market: local, deployed: atPublicName }) =>
 describe("by OpenID Connect", () => {
   async function comeBack(lie: Lie, lieOfNonce?: string): Promise<Browser> {
     const browser = new Browser(market.url);
+    await answerTo(browser, lie, lieOfNonce);
+    return browser;
+  }
+
+  async function answerTo(browser: Browser, lie: Lie, lieOfNonce?: string) {
     const { url } = (await browser.post("/api/account/sign-in/oidc", {})).body;
     const { searchParams } = new URL(url);
     provider.tell(lie, lieOfNonce ?? searchParams.get("nonce") ?? "");
-    await browser.get(`/api/account/sign-in/callback/oidc?code=x&state=${searchParams.get("state")}`);
-    return browser;
+    return browser.get(`/api/account/sign-in/callback/oidc?code=x&state=${searchParams.get("state")}`);
   }
+
+  test.each([
+    ["tokens", 503, { path: "/token", status: 500 }],
+    ["tokens", 503, { path: "/token", status: 429 }],
+    ["tokens", 401, { path: "/token", status: 400 }],
+    ["profiles", 503, { path: "/userinfo", status: 502 }],
+  ])(
+    "of a provider whose address for %s fails it is said with %i that it cannot be asked",
+    async (_what, status, failing) => {
+      const { status: said, body } = await answerTo(new Browser(market.url), { claims: { email: undefined }, failing });
+      expect([said, body.error]).toEqual([
+        status,
+        expect.stringContaining(status === 503 ? "try again shortly" : "begin again"),
+      ]);
+    },
+  );
+
+  test("of a provider whose keys cannot be read it is said that it cannot be asked", async ({ provider: hostile }) => {
+    const env = { OIDC_ISSUER: hostile.issuer, OIDC_CLIENT_ID: clientId, OIDC_CLIENT_SECRET: "secret" };
+    const fresh = await startMarketplace({ env });
+    try {
+      const browser = new Browser(fresh.url);
+      expect((await answerTo(browser, { failing: { path: "/keys", status: 503 } })).status).toBe(503);
+      expect((await answerTo(browser, {})).status).toBe(303);
+    } finally {
+      await fresh.stop();
+    }
+  });
 
   test("a token that is in order signs in, meant for others beside us if it was issued to us", async () => {
     for (const claims of [{}, { azp: clientId }, { aud: [clientId] }, { aud: [clientId, "other"], azp: clientId }]) {

@@ -343,6 +343,23 @@ describe("by OpenID Connect", () => {
     for (const row of rows) expect(Object.values(row)).toEqual([null, null, null]);
   });
 
+  test.for(["is new here", "signed in by e-mail before"])(
+    "each of five first sign-ins at once of a person who %s works, and all are the one person",
+    async (who, { mail, provider, deployed }) => {
+      const email = newEmail();
+      if (who !== "is new here") await signInByMail(new Browser(deployed.url), mail, email);
+      const browsers = Array.from({ length: 5 }, () => new Browser(deployed.url));
+      const returns: string[] = [];
+      for (const browser of browsers) returns.push(await callbackOf(provider, browser, email));
+      const answers = await Promise.all(browsers.map((browser, n) => browser.get(returns[n] as string)));
+      expect(answers.map(({ status }) => status)).toEqual(browsers.map(() => 303));
+      await browsers[0]?.post("/api/account", { handle: `five-${email.slice(0, 6)}` });
+      for (const browser of browsers) {
+        expect((await browser.get("/api/account")).body.account?.handle).toBe(`five-${email.slice(0, 6)}`);
+      }
+    },
+  );
+
   test("the holder of an account gets an e-mail when a provider is added to it, once", async ({
     mail,
     provider,
@@ -560,6 +577,35 @@ describe("with a wallet alone", () => {
       expect({ signature, status, field: body.field }).toEqual({ signature, status: 422, field: "signature" });
       expect((await browser.get("/api/account")).status).toBe(401);
     }
+  });
+
+  test("an address that shows new wallets without end keeps few rows, and those that it showed, and other addresses, still sign in", async ({
+    local,
+  }) => {
+    const { db } = local.context;
+    const enter = async (from: string, key: `0x${string}`) => {
+      await db.query("delete from rate_limits");
+      const browser = new Browser(local.url, from);
+      const wallet = { network: "eip155:84532", address: privateKeyToAccount(key).address };
+      const { challenge_id, message } = (await browser.post("/api/account/sign-in/wallet/challenge", wallet)).body;
+      const signature = await signByEvm(key, message);
+      return browser.post("/api/account/sign-in/wallet", { challenge_id, signature });
+    };
+    const keys = Array.from({ length: 31 }, () => generatePrivateKey());
+    const here = "198.51.100.201";
+    const statuses: number[] = [];
+    for (const key of keys) statuses.push((await enter(here, key)).status);
+    expect(statuses).toEqual([...keys.slice(1).map(() => 200), 429]);
+    const refused = await enter(here, generatePrivateKey());
+    expect(refused.body.error).toContain("paying per call needs no signing in");
+    expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(0);
+    for (let n = 0; n < 12; n += 1) expect((await enter(here, keys[0]!)).status).toBe(200);
+    expect((await enter("198.51.100.202", keys[30]!)).status).toBe(200);
+    const { rows } = await db.query(
+      "select count(*)::integer as kept from sign_in_sessions s join sign_in_users u on u.id = s.user_id where u.wallet_address = $1",
+      [privateKeyToAccount(keys[0]!).address],
+    );
+    expect(rows).toEqual([{ kept: 10 }]);
   });
 
   test("an account with several keys is told to use another", async ({ local }) => {

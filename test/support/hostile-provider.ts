@@ -8,6 +8,7 @@ export async function startHostileProvider(clientId: string): Promise<HostilePro
   let nonce = "";
   const server = await startHttpServer((request, response) => {
     const path = new URL(request.url ?? "/", issuer).pathname;
+    if (path === lie.failing?.path) return void response.writeHead(lie.failing.status).end("not now");
     const said = answers[path]?.();
     response.writeHead(said ? 200 : 404, { "content-type": "application/json" }).end(JSON.stringify(said ?? {}));
   });
@@ -58,6 +59,8 @@ export interface Lie {
   readonly profile?: object;
   readonly otherKey?: true;
   readonly algorithm?: string;
+  /** An address of the provider that answers with that status instead. */
+  readonly failing?: { readonly path: string; readonly status: number };
 }
 
 export interface HostileProvider {

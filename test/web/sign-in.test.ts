@@ -101,6 +101,38 @@ describe("the page to sign in on", () => {
     expect(await pageOf(mine, cookie)).not.toContain("You sign in as");
   });
 
+  test("says of a link that is used, unknown or not the newest that it opens nothing, at once; loading a good one uses nothing up", async ({
+    mail,
+    market,
+  }) => {
+    const pageOf = async (link: string, cookie = "") => {
+      const answer = await fetch(market.url + link.slice(publicUrl.length), { headers: { ...headers, cookie } });
+      const html = await answer.text();
+      return { status: answer.status, hasButton: html.includes('name="token"'), html };
+    };
+    const email = newEmail();
+    const opens = { status: 200, hasButton: true };
+    const ended = { status: 401, hasButton: false, html: expect.stringContaining("This link was used already") };
+    const link = await linkFor(mail, market, email, "/explore");
+    for (const _scan of [1, 2, 3]) expect(await pageOf(link)).toMatchObject(opens);
+    const { answer } = await submit(market, { way: "link", token: tokenIn(link) });
+    expect(answer.status).toBe(303);
+    const cookie = answer.headers.getSetCookie()[0]!.split(";")[0]!;
+    for (const dead of [link, `${publicUrl}/sign-in?token=made-up`, `${publicUrl}/sign-in?token=`]) {
+      const page = await pageOf(dead);
+      expect(page).toMatchObject(ended);
+      expect(page.html).toContain("Send the link");
+    }
+    const again = await pageOf(link, cookie);
+    expect(again).toMatchObject(ended);
+    expect(again.html).toContain(`This browser is signed in as ${email}`);
+    expect(again.html).toContain('href="/explore"');
+    const { db } = market.context;
+    const newer = await linkFor(mail, market, email, "/");
+    await db.query("update newest_links set token_hash = 'of one sent since' where address = $1", [email]);
+    expect(await pageOf(newer)).toMatchObject(ended);
+  });
+
   test("never leads to another site, nor to what only programs read", async ({ mail, market }) => {
     for (const next of [
       "https://evil.example",

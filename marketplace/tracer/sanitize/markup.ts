@@ -52,7 +52,7 @@ export function readMarkup(answer: string): Markup {
   const begin = answer.search(/<svg[\s>]/);
   const end = answer.lastIndexOf("</svg>");
   if (begin < 0 || end < begin) throw new BadMarkupError("there is no whole <svg> element in it");
-  const text = answer.slice(begin, end + "</svg>".length);
+  const text = answer.slice(begin, end + "</svg>".length).replace(noXml, "");
   if (new TextEncoder().encode(text).length > bytesMax) throw new BadMarkupError(`it is over ${bytesMax} bytes`);
   const open: Array<{ name: string; attributes: Map<string, string>; children: Markup[] }> = [];
   let elements = 0;
@@ -84,6 +84,8 @@ export function readMarkup(answer: string): Markup {
   throw new BadMarkupError("an element is not closed");
 }
 
+/** Characters that no XML holds: models write them into ids, and nothing is drawn by them. */
+const noXml = /(?![\t\r\n])\p{Cc}|[\p{Cs}\ufffe\uffff]/gu;
 const gap = /(?:\s+|<!--(?:[^-]|-(?!-))*-->)*/y;
 const token = /<(\/?)([a-zA-Z]+)((?:\s+[a-zA-Z][a-zA-Z0-9:-]*\s*=\s*(?:"[^"<&]*"|'[^'<&]*'))*)\s*(\/?)>/y;
 const attributeToken = /([a-zA-Z][a-zA-Z0-9:-]*)\s*=\s*(?:"([^"<&]*)"|'([^'<&]*)')/g;

@@ -1,5 +1,5 @@
 /** @jsxRuntime automatic @jsxImportSource preact */
-import { Button } from "../../../shared/page/button.tsx";
+import { Button, ButtonLink } from "../../../shared/page/button.tsx";
 import { Callout } from "../../../shared/page/callout.tsx";
 import { TextField } from "../../../shared/page/field.tsx";
 import type { Config } from "../../config.ts";
@@ -128,12 +128,10 @@ function WalletWay({ next, networks, isAlone }: { next: string; networks: readon
 export function Confirmation({ token, next, email, before }: ConfirmationProps) {
   return (
     <SignInBox title="Sign in with this link" lede="The link works once, in this browser or any other.">
-      {email && (
-        <p>
-          You sign in as <b class="strong">{email}</b>. Go on only if that is your address.
-        </p>
-      )}
-      {email && before && (
+      <p>
+        You sign in as <b class="strong">{email}</b>. Go on only if that is your address.
+      </p>
+      {before && (
         <Callout tone="warn" title={`This browser is signed in as ${before}`}>
           What you do here from then on, such as buying credits, is done for {email}.
         </Callout>
@@ -153,10 +151,23 @@ export function Confirmation({ token, next, email, before }: ConfirmationProps) 
 interface ConfirmationProps {
   readonly token: string;
   readonly next: string;
-  /** Undefined for a link that opens nothing any more. */
-  readonly email: string | undefined;
+  readonly email: string;
   /** Who is signed in in this browser, where that is somebody else. */
   readonly before: string | undefined;
+}
+
+/** The page of a link that opens nothing any more, for who is signed in. */
+export function EndedLink({ why, next, viewer }: { why: string; next: string; viewer: string }) {
+  return (
+    <SignInBox title="Sign in with this link">
+      <Callout tone="warn" role="alert" title={why}>
+        This browser is signed in as {viewer}.
+      </Callout>
+      <ButtonLink look="primary" size="large" block href={next}>
+        Go on
+      </ButtonLink>
+    </SignInBox>
+  );
 }
 
 export function LinkSent({ email, link, again }: { email: string; link: string | undefined; again: string }) {

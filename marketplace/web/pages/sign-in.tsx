@@ -2,13 +2,22 @@
 import type { ComponentChildren } from "preact";
 import { ApiError } from "../../../shared/errors.ts";
 import { parse } from "../../parse.ts";
+import { linkEnded } from "../../sign-in/email-links.ts";
 import { emailRequest, enterAtProvider, enterByLink, nextOf, sendLink } from "../../sign-in/enter.ts";
 import { demoWalletPath } from "../demo-wallet.ts";
 import { signInPath } from "../layout.tsx";
 import type { Page, Shown, View, Visit } from "../page.ts";
 import { SignInBox } from "../sign-in-box.tsx";
 import { nameOf, type Viewer } from "../viewer.ts";
-import { type Asked, Confirmation, LinkSent, type Problem, type SignInNeeds, Ways } from "./sign-in-forms.tsx";
+import {
+  type Asked,
+  Confirmation,
+  EndedLink,
+  LinkSent,
+  type Problem,
+  type SignInNeeds,
+  Ways,
+} from "./sign-in-forms.tsx";
 
 const islands = ["sign-in-wallet.js"];
 const scriptBytesMax = 5_120;
@@ -24,7 +33,7 @@ export function signInPage(needs: SignInNeeds): Page {
     show: async ({ viewer, query }) => {
       const asked: Asked = { next: nextOf(query.get("next")), email: "" };
       const token = query.get("token");
-      if (token) return confirmationOf(needs, viewer, token, asked);
+      if (token !== null) return confirmationOf(needs, viewer, token, asked);
       if (viewer) return { redirect: asked.next };
       return waysOf(needs, asked, query.has("refused") ? providerRefused : undefined);
     },
@@ -32,16 +41,27 @@ export function signInPage(needs: SignInNeeds): Page {
   };
 }
 
-/** Whoever mails their own link to another would have them sign in, and pay, as somebody else: it says whose it is. */
+/**
+ * Whoever mails their own link to another would have them sign in, and pay, as somebody else: it says whose it is. One that opens nothing
+ * is said to at once, and not when its button is pressed.
+ */
 async function confirmationOf(
-  { signIn }: SignInNeeds,
+  needs: SignInNeeds,
   viewer: Viewer | undefined,
   token: string,
-  { next }: Asked,
+  asked: Asked,
 ): Promise<View> {
-  const email = await signIn.links.addressOf(token);
+  const email = await needs.signIn.links.addressOf(token);
+  if (email === undefined) return endedOf(needs, viewer, asked);
   const before = viewer && viewer.session.email !== email ? nameOf(viewer) : undefined;
-  return viewOf(<Confirmation token={token} next={next} email={email} before={before} />);
+  return viewOf(<Confirmation token={token} next={asked.next} email={email} before={before} />);
+}
+
+/** Whoever opens their own link twice is signed in: they go on from there. */
+function endedOf(needs: SignInNeeds, viewer: Viewer | undefined, asked: Asked): View {
+  const { status, message } = linkEnded();
+  if (!viewer) return waysOf(needs, asked, { status, message });
+  return { ...viewOf(<EndedLink why={message} next={asked.next} viewer={nameOf(viewer)} />), status };
 }
 
 const noStore = { "cache-control": "no-store" };

@@ -106,7 +106,11 @@ describe("a buyer's operations answer as documented:", () => {
       await calls.expect(`hideFile${suffix}`, 200, { params });
       await calls.expect("getFile", 410, { params });
       await calls.expect(`showFile${suffix}`, 200, { params });
-      for (const act of ["hideFile", "showFile"]) await calls.expect(`${act}${suffix}`, 404);
+      await isForBuyers(paid.marketplace, params.name, true);
+      await calls.expect(`deleteFile${suffix}`, 409, { params });
+      await isForBuyers(paid.marketplace, params.name, false);
+      await calls.expect(`deleteFile${suffix}`, 200, { params });
+      for (const act of ["hideFile", "showFile", "deleteFile"]) await calls.expect(`${act}${suffix}`, 404);
     }
     await calls.expect("getFile", 404);
     await calls.expect("getFile", 503, { at: away, params: { name: `${"0".repeat(64)}.png` } });
@@ -274,4 +278,10 @@ async function payFor(paid: PaidMarket, calls: ExampleCalls, id: string, chain: 
 async function letOutputGo({ context }: TestMarketplace, name: string): Promise<void> {
   const { rowCount } = await context.db.query("update runs set output = null where idempotency_key = $1", [name]);
   expect(rowCount).toBe(1);
+}
+
+/** As if an agent had made it for others, or for the account alone. */
+async function isForBuyers({ context }: TestMarketplace, name: string, shared: boolean): Promise<void> {
+  const set = "agent_id = case when $2 then (select min(id) from agents) end, shared = $2";
+  expect((await context.db.query(`update files set ${set} where name = $1`, [name, shared])).rowCount).toBe(1);
 }

@@ -9,6 +9,22 @@ import { tryAgent } from "../../../marketplace/runs/try.ts";
 import { upstreamTest } from "../../support/fixtures.ts";
 import { call, run, seedMarket, spendable, type TestMarketplace } from "../../support/marketplace.ts";
 
+const inBase64 = (data: string | Buffer) => Buffer.from(data as string).toString("base64");
+const backwards = (text: string) => [...text].toReversed().join("");
+const inBase32 = (text: string) =>
+  [...Buffer.from(text)]
+    .map((byte) => byte.toString(2).padStart(8, "0"))
+    .join("")
+    .replace(/.{1,5}/g, (bits) => "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"[Number.parseInt(bits.padEnd(5, "0"), 2)]!);
+
+function inBase58(text: string): string {
+  let written = "";
+  for (let rest = BigInt(`0x${Buffer.from(text).toString("hex")}`); rest > 0n; rest /= 58n) {
+    written = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"[Number(rest % 58n)] + written;
+  }
+  return written;
+}
+
 const secret = 'sk-Live/7f3A+92b"é&Zq=01';
 const encodings: Array<[string, (text: string) => string]> = [
   ["as it is", (text) => text],
@@ -61,6 +77,28 @@ const encodings: Array<[string, (text: string) => string]> = [
   ["with marks apart", (text) => text.normalize("NFD")],
   ["in wide letters", (text) => text.replace(/[!-~]/g, (char) => String.fromCharCode(char.charCodeAt(0) + 0xfee0))],
   ["between characters that are not seen", (text) => [...text].join("\u200b")],
+  ["in base32", (text) => inBase32(text)],
+  ["in base32 of small letters, behind other bytes", (text) => inBase32(`key${text}.`).toLowerCase()],
+  ["in base58", (text) => inBase58(text)],
+  ["as bits", (text) => [...Buffer.from(text)].map((byte) => byte.toString(2).padStart(8, "0")).join(" ")],
+  ["in UTF-32, in hex", (text) => [...text].map((char) => char.codePointAt(0)!.toString(16).padStart(8, "0")).join("")],
+  [
+    "as Unicode's names of its letters",
+    (text) => [...text].map((char) => `U+${char.codePointAt(0)!.toString(16).padStart(4, "0")}`).join(" "),
+  ],
+  ["as JSON in JSON, in base64", (text) => inBase64(JSON.stringify(JSON.stringify({ key: text })))],
+  [
+    "with JSON escapes to the last letter, in base64",
+    (text) => inBase64(text.replace(/./gs, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`)),
+  ],
+  ["in HTML, in base64", (text) => inBase64(text.replace(/[&"]/g, (char) => (char === "&" ? "&amp;" : "&quot;")))],
+  ["in base64 three times", (text) => inBase64(inBase64(inBase64(text)))],
+  ["in hex in capitals, in base64", (text) => inBase64(Buffer.from(text).toString("hex").toUpperCase())],
+  ["in base64, backwards", (text) => backwards(inBase64(text))],
+  ["backwards, in base64", (text) => inBase64(backwards(text))],
+  ["packed, in hex", (text) => gzipSync(`{"key":"${text}"}`).toString("hex")],
+  ["packed, in base64 of short lines", (text) => inBase64(gzipSync(`{"key":"${text}"}`)).replace(/.{20}/g, "$&\r\n")],
+  ["packed, in base64, in base64", (text) => inBase64(JSON.stringify({ key: inBase64(gzipSync(text)) }))],
   ["cut into lines", (text) => text.replace(/.{5}/g, "$&\n")],
   ["between much else", (text) => "lorem ipsum ".repeat(30_000) + text + "dolor ".repeat(100)],
 ];

@@ -49,6 +49,20 @@ describe("POST /api/v1/svg/generate with a chat model", () => {
     expect(JSON.stringify(asks(market).at(-1)!.body)).toContain("<script> is not allowed");
   });
 
+  test("control characters in the names of its parts cost no second attempt, and what they name is drawn", async ({
+    market,
+    seeded,
+  }) => {
+    const before = asks(market).length;
+    const stops = '<stop offset="0" stop-color="#ff0000"/><stop offset="1" stop-color="#0000ff"/>';
+    const answer = `<svg viewBox="0 0 100 100"><linearGradient id="sky\u0001">${stops}</linearGradient><g id="b\u0000ack\ufffe"><rect width="100" height="100" fill="url(#sky\u0001)"/></g></svg>`;
+    market.model.injectFault({ answer });
+    const { status, body } = await generate(market, seeded, { prompt: "A sky" });
+    expect([status, asks(market).length]).toEqual([200, before + 1]);
+    expect(body.svg).toContain("linearGradient");
+    expect(body.svg).not.toMatch(/(?!\n)\p{Cc}|\ufffe/u);
+  });
+
   test.for<[string, Parameters<TestMarketplace["model"]["injectFault"]>[0]]>([
     ["two answers of no use", { answer: "I would rather not.", times: 2 }],
     ["two that are cut off", { truncate: true, times: 2 }],

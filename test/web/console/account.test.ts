@@ -38,9 +38,12 @@ describe("the page of the account", () => {
     const link = `${path}/email`;
     expect((await other.get(`${link}?token=${token}`)).html).toContain("Use this address");
     expect((await person.get(path)).html).not.toContain(email);
+    const unknown = await other.get(`${link}?token=${token}x`);
+    expect([unknown.status, unknown.html.includes("The address is not changed")]).toEqual([401, true]);
     for (const _click of [1, 2]) {
       expect((await other.post(link, { token })).html).toContain("The address is changed");
     }
+    expect((await other.get(`${link}?token=${token}`)).html).toContain("The address is changed");
     expect((await other.post(link, { token: `${token}x` })).status).toBe(401);
     expect((await other.post(link, { token }, { origin: "https://evil.example" })).status).toBe(403);
     expect((await person.get(path)).html).toContain(email);

@@ -231,6 +231,13 @@ describe("the pages of a creator's figures", () => {
     expect((await person.post(path, { act: "show", name, offset: "0" })).location).toBe(`${path}?done=shown`);
     expect(await file()).toBe(200);
     expect((await person.post(path, { act: "hide", name: "../x" })).status).toBe(404);
+    await person.post(path, { act: "hide", name });
+    const early = await person.post(path, { act: "delete", name, offset: "0" });
+    expect([early.status, early.html.includes("may fetch it until")]).toEqual([409, true]);
+    await market.context.db.query("update files set created_at = now() - interval '31 days' where name = $1", [name]);
+    expect((await person.post(path, { act: "delete", name, offset: "0" })).location).toBe(`${path}?done=deleted`);
+    expect(await file()).toBe(410);
+    expect((await person.get(path)).html).not.toContain(name);
   });
 
   test("lead back to the page of pictures where one was hidden, or was not", async ({ market }) => {

@@ -1,4 +1,5 @@
 /** @jsxRuntime automatic @jsxImportSource preact */
+import type { VNode } from "preact";
 import { Button, ButtonLink } from "../../../../shared/page/button.tsx";
 import { Callout } from "../../../../shared/page/callout.tsx";
 import { Card } from "../../../../shared/page/card.tsx";
@@ -10,6 +11,7 @@ import { creditsOf } from "../../money.tsx";
 import type { Page } from "../../page.ts";
 import { ActField } from "../act-field.tsx";
 import { consolePage } from "../console-page.tsx";
+import { freshHint } from "../fresh-hint.tsx";
 import type { Refusal } from "../refusal.ts";
 import { RefusedNote } from "../refused-note.tsx";
 import { Losses } from "./data-and-closing.tsx";
@@ -23,15 +25,20 @@ export function closeAccountPage({ db }: { readonly db: Database }): Page {
     {
       path,
       scriptBytesMax: 4_096,
-      show: async ({ account }, refusal) => ({
-        title: "Close the account",
-        lede: "For good. There is no way back, and we cannot undo it.",
-        body: <Asked handle={account.handle} closing={await readClosing(db, account)} refusal={refusal} />,
-      }),
+      show: async ({ account, viewer }, refusal) => {
+        const closing = await readClosing(db, account);
+        const hint = await freshHint(db, viewer.session, path, "An account is closed");
+        return {
+          title: "Close the account",
+          lede: "For good. There is no way back, and we cannot undo it.",
+          body: <Asked handle={account.handle} closing={closing} refusal={refusal} hint={hint} />,
+        };
+      },
       acts: {
-        close: async ({ account }, form) => {
+        close: async ({ account, viewer }, form) => {
           const [given = "0"] = /^\d{1,18}$/.exec(form.get("give_up_credits") ?? "") ?? [];
-          await closeOwnAccount(db, account, { handle: form.get("handle") ?? "", creditsGivenUp: BigInt(given) });
+          const asked = { handle: form.get("handle") ?? "", creditsGivenUp: BigInt(given) };
+          await closeOwnAccount(db, viewer.session, account, asked);
           return { redirect: closedPath };
         },
       },
@@ -69,12 +76,13 @@ const closedView = {
   ),
 } as const;
 
-function Asked({ handle, closing, refusal }: AskedProps) {
+function Asked({ handle, closing, refusal, hint }: AskedProps) {
   const left = closing.credits + closing.earned;
   return (
     <Card id="closing" title="What happens">
       <Losses closing={closing} />
       <InTheWay closing={closing} />
+      {hint}
       {!isInTheWay(closing) && (
         <form class="stack key-form" method="post" action={path}>
           <ActField value="close" />
@@ -109,6 +117,7 @@ function Asked({ handle, closing, refusal }: AskedProps) {
 }
 
 interface AskedProps {
+  readonly hint: VNode | undefined;
   readonly handle: string;
   readonly closing: Closing;
   readonly refusal: Refusal | undefined;

@@ -9,6 +9,7 @@ import { Time } from "../../../../shared/page/time.tsx";
 import type { Database } from "../../../../shared/postgres.ts";
 import { findOwnAgent, listOwnAgents } from "../../../agents/creator-agents.ts";
 import type { Files, KeptFile } from "../../../files/files.ts";
+import { historyDays } from "../../../history-days.ts";
 import { offsetQuery, readQuery } from "../../../query.ts";
 import type { Page } from "../../page.ts";
 import { ActField } from "../act-field.tsx";
@@ -30,6 +31,7 @@ export function imagesPage({ db, tools }: { readonly db: Database; readonly tool
       notices: {
         hidden: "The image is taken down. Its address answers 410 from now on.",
         shown: "The image is shown again, at the same address.",
+        deleted: "The image is deleted, and its room is free.",
       },
       show: async ({ account, params, query }, refusal) => {
         const agent = await findOwnAgent(db, account.id, params.slug ?? "");
@@ -40,7 +42,7 @@ export function imagesPage({ db, tools }: { readonly db: Database; readonly tool
         ]);
         return {
           title: agent.name,
-          lede: "What this agent has drawn, newest first. A picture that you hide is gone for every visitor until you show it again.",
+          lede: `What this agent has drawn, newest first. A picture that you hide is gone for every visitor until you show it again. A hidden one can be deleted for good once it is ${historyDays} days old.`,
           body: (
             <FiguresFrame agent={agent} agents={agents} tab="images">
               <Gallery slug={agent.slug} files={files} offset={offset} refusal={refusal} />
@@ -51,6 +53,10 @@ export function imagesPage({ db, tools }: { readonly db: Database; readonly tool
       acts: {
         hide: ({ account, path }, form) => move(tools.files, account.id, { path, form, hidden: true }),
         show: ({ account, path }, form) => move(tools.files, account.id, { path, form, hidden: false }),
+        delete: async ({ account, path }, form) => {
+          await tools.files.delete(account.id, form.get("name") ?? "");
+          return backTo(path, form, "deleted");
+        },
       },
     },
   );
@@ -62,8 +68,12 @@ async function move(
   { path, form, hidden }: { path: string; form: URLSearchParams; hidden: boolean },
 ) {
   await files.setHidden(accountId, form.get("name") ?? "", hidden);
+  return backTo(path, form, hidden ? "hidden" : "shown");
+}
+
+function backTo(path: string, form: URLSearchParams, notice: "hidden" | "shown" | "deleted") {
   const { offset } = readQuery(placeShape, { offset: form.get("offset") ?? "" });
-  return done(offset === 0 ? path : `${path}?offset=${offset}`, hidden ? "hidden" : "shown");
+  return done(offset === 0 ? path : `${path}?offset=${offset}`, notice);
 }
 
 type KeptOwner = Parameters<Files["setHidden"]>[0];
@@ -105,6 +115,7 @@ interface GalleryProps {
 
 function Picture({ file, number, offset, path }: { file: KeptFile; number: number; offset: number; path: string }) {
   const { name, created_at: at, hidden_at: hidden } = file;
+  const place = { name, number, offset, path };
   return (
     <li class="card">
       <div class="card-body stack stack-3">
@@ -119,22 +130,42 @@ function Picture({ file, number, offset, path }: { file: KeptFile; number: numbe
             </a>
           )}
         </div>
-        <form class="row between" method="post" action={path}>
+        <div class="row between">
           <span class="small dim">
             <Time at={at} show="ago" />
           </span>
-          <ActField value={hidden ? "show" : "hide"} />
-          <input type="hidden" name="name" value={name} />
-          <input type="hidden" name="offset" value={offset} />
-          <Button
-            size="small"
-            icon={hidden ? "eye" : "eye-off"}
-            aria-label={`${hidden ? "Show" : "Hide"} picture ${number}`}
-          >
-            {hidden ? "Show" : "Hide"}
-          </Button>
-        </form>
+          <span class="row">
+            {hidden && <PictureAct act="delete" label="Delete" icon="trash" {...place} />}
+            <PictureAct {...(hidden ? showIt : hideIt)} {...place} />
+          </span>
+        </div>
       </div>
     </li>
   );
+}
+
+const showIt = { act: "show", label: "Show", icon: "eye" } as const;
+const hideIt = { act: "hide", label: "Hide", icon: "eye-off" } as const;
+
+function PictureAct({ act, label, icon, name, number, offset, path }: PictureActProps) {
+  return (
+    <form method="post" action={path}>
+      <ActField value={act} />
+      <input type="hidden" name="name" value={name} />
+      <input type="hidden" name="offset" value={offset} />
+      <Button size="small" icon={icon} aria-label={`${label} picture ${number}`}>
+        {label}
+      </Button>
+    </form>
+  );
+}
+
+interface PictureActProps {
+  readonly act: "hide" | "show" | "delete";
+  readonly label: string;
+  readonly icon: "eye" | "eye-off" | "trash";
+  readonly name: string;
+  readonly number: number;
+  readonly offset: number;
+  readonly path: string;
 }

@@ -9,9 +9,9 @@ import { networkName } from "../../agent/networks.tsx";
 import type { Page } from "../../page.ts";
 import { ActField } from "../act-field.tsx";
 import { type AccountVisit, type ConsoleView, consolePage, done } from "../console-page.tsx";
+import { freshHint } from "../fresh-hint.tsx";
 import type { Refusal } from "../refusal.ts";
 import { RefusedNote } from "../refused-note.tsx";
-import { freshHint } from "./fresh-hint.tsx";
 
 /** Asks before a wallet is removed, and says what buyers lose by it. */
 export function removeWalletPage(needs: Needs): Page {
@@ -40,7 +40,9 @@ async function question({ db }: Needs, visit: AccountVisit, refusal?: Refusal): 
   if (!wallet) throw new ApiError("not_found", "There is no such wallet.");
   const [agents, hint] = await Promise.all([
     agentsPaidPerCall(db, account.id),
-    wallet.state === "unchecked" ? undefined : freshHint(db, viewer.session, `/settings/wallets/${wallet.id}/remove`),
+    wallet.state === "unchecked"
+      ? undefined
+      : freshHint(db, viewer.session, `/settings/wallets/${wallet.id}/remove`, "Payout wallets are removed"),
   ]);
   return {
     title: `Remove the wallet on ${networkName(wallet.network)}?`,

@@ -18,10 +18,10 @@ import { demoWalletPath } from "../../demo-wallet.ts";
 import type { Page, Redirect } from "../../page.ts";
 import { offerWalletConnect } from "../../wallet-connect.tsx";
 import { type AccountVisit, type ConsoleShown, type ConsoleView, consolePage, done } from "../console-page.tsx";
+import { freshHint } from "../fresh-hint.tsx";
 import { Refusal } from "../refusal.ts";
 import { RefusedNote } from "../refused-note.tsx";
 import { AddWallet } from "./add-wallet.tsx";
-import { freshHint } from "./fresh-hint.tsx";
 import { WalletList } from "./wallet-list.tsx";
 import { StatesTable } from "./wallet-states.tsx";
 
@@ -103,7 +103,8 @@ async function view({ db, config, tools }: Needs, visit: AccountVisit, refusal?:
   const id = refusal?.value("id") ?? query.get("sign");
   const proposed = wallets.find((wallet) => wallet.id === id && wallet.state === "unchecked");
   const networks = walletNetworks(tools);
-  const hint = await freshHint(db, viewer.session, proposed ? `${path}?sign=${proposed.id}` : path);
+  const walletsChange = "Payout wallets are proved and removed";
+  const hint = await freshHint(db, viewer.session, proposed ? `${path}?sign=${proposed.id}` : path, walletsChange);
   const outside = offerWalletConnect(config, networks);
   return {
     title: "Payout wallets",
