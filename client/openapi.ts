@@ -376,7 +376,7 @@ export interface paths {
         readonly put?: never;
         /**
          * Make a key. The answer is the only one that ever holds it.
-         * @description Within 10 minutes of signing in. The service keeps a digest of the key and cannot show it again. An account may have 5 keys; one more is a 409.
+         * @description The service keeps a digest of the key and cannot show it again. An account may have 5 keys; one more is a 409.
          */
         readonly post: operations["createApiKey"];
         readonly delete?: never;

@@ -37,7 +37,6 @@ export async function createContext(config: Config, overrides: { log?: Log } = {
   const disposer = new Disposer();
   try {
     const log = overrides.log ?? createLog("facilitator", config.logLevel);
-    tellOfUnknown(config, log);
     const stores = await openStores("facilitator", config, { url: config.databaseUrl, migrations, log }, disposer);
     const { db } = stores;
     const store = new SettlementStore(db);
@@ -91,11 +90,6 @@ export async function createContext(config: Config, overrides: { log?: Log } = {
     await disposer.stop();
     throw error;
   }
-}
-
-/** They are no reason not to start: an older version does not know what a newer one reads. */
-function tellOfUnknown({ unknownVariables: variables }: Config, log: Log): void {
-  if (variables.length > 0) log.warn({ variables }, "variables are named like settings of a network and are none");
 }
 
 /** Nothing where no record leaves the database. */

@@ -11,6 +11,12 @@ await runUntilSignal(async (fail) => {
   const disposer = new Disposer();
   disposer.add(() => context.stop());
   try {
+    // No reason not to start: an older version does not know what a newer one reads.
+    if (config.unknownVariables.length > 0)
+      context.log.warn(
+        { variables: config.unknownVariables },
+        "variables are named like settings of a network and are none",
+      );
     // The start waits for no chain: this copy is ready once a network is there, and ends if one is configured wrongly.
     context.schemes.start(context.log).catch(fail);
     const jobs = startJobs(context);

@@ -40,7 +40,7 @@ export class NotFreshError extends ApiError {
   constructor() {
     super(
       "forbidden",
-      `Sign out and in again first, or show as an operator that it is you: passkeys, the e-mail address and payout wallets are changed, keys are made and an account is closed within ${freshMinutes} minutes of that.`,
+      `Sign out and in again first, or show as an operator that it is you: passkeys, the e-mail address and payout wallets are changed, and an account is closed, within ${freshMinutes} minutes of that.`,
     );
   }
 }

@@ -1,6 +1,5 @@
 import { ApiError } from "../../shared/errors.ts";
 import { isUniqueViolation, type Queryable } from "../../shared/postgres.ts";
-import { requireFreshFor, type SignedIn } from "../fresh-session.ts";
 import { usualCallsPerMinute } from "../http/calls-per-minute.ts";
 import { type AccountId, type KeyId, newId } from "../ids.ts";
 import { readCallCeiling } from "./ceiling.ts";
@@ -11,15 +10,6 @@ import { digestOf, displayOf, newToken } from "./token.ts";
 export const keysPerAccount = 5;
 /** Clients that were allowed to run agents have slots of their own. */
 const clientsPerAccount = 20;
-
-/**
- * Makes a key for who is signed in, as createKey does; 403 for a session that is not fresh: a key spends the account's credits long after
- * whoever took the session has lost it.
- */
-export async function createOwnKey(db: Queryable, session: SignedIn, input: NewKey): ReturnType<typeof createKey> {
-  await requireFreshFor(db, session, input.accountId);
-  return createKey(db, input);
-}
 
 /**
  * Makes a key. `token` is in this answer and nowhere else, ever. 409 when all five slots of the account are in use, or it has revoked a great many keys; 422

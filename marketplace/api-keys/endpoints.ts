@@ -3,10 +3,9 @@ import { z } from "zod";
 import { toSafeNumber } from "../../shared/amounts.ts";
 import { jsonAnswer, requestBody } from "../../shared/endpoint.ts";
 import type { Database } from "../../shared/postgres.ts";
-import { freshMinutes } from "../fresh-session.ts";
 import { historyDays } from "../history-days.ts";
 import { settingsBody } from "../http/body-limits.ts";
-import { accountOf, sessionOf } from "../http/callers.ts";
+import { accountOf } from "../http/callers.ts";
 import { usualCallsPerMinute } from "../http/calls-per-minute.ts";
 import type { Endpoint } from "../http/endpoint.ts";
 import { exampleTime } from "../http/examples.ts";
@@ -16,7 +15,7 @@ import { readQuery } from "../query.ts";
 import { callsQuery, listKeyCalls } from "./calls.ts";
 import { ceilingUsual } from "./ceiling.ts";
 import { changeKey } from "./change.ts";
-import { createOwnKey, keysPerAccount } from "./create.ts";
+import { createKey, keysPerAccount } from "./create.ts";
 import { type ListedKey, listKeys, readKey, readKeySpending } from "./list.ts";
 import { changeRequest, keyRequest } from "./requests.ts";
 import { revokeKey } from "./revoke.ts";
@@ -120,8 +119,8 @@ function createEndpoint({ db }: Needs): Endpoint {
     tag: "API keys",
     summary: "Make a key. The answer is the only one that ever holds it.",
     description:
-      `Within ${freshMinutes} minutes of signing in. The service keeps a digest of the key and cannot show it again. An ` +
-      `account may have ${keysPerAccount} keys; one more is a 409.`,
+      `The service keeps a digest of the key and cannot show it again. An account may have ${keysPerAccount} keys; ` +
+      "one more is a 409.",
     access: "account",
     body: requestBody(keyRequest, { name: "server", max_credits_per_day: 500 }, settingsBody),
     answers: {
@@ -137,7 +136,7 @@ function createEndpoint({ db }: Needs): Endpoint {
     handler: async (request, response) => {
       const given = parse(keyRequest, request.body ?? {}, "bad_request");
       const accountId = accountOf(response).id;
-      const { id, token } = await createOwnKey(db, sessionOf(response), {
+      const { id, token } = await createKey(db, {
         accountId,
         name: given.name,
         scope: given.scope,

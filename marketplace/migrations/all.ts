@@ -79,8 +79,8 @@ import { keysOfClients } from "./0107-keys-of-clients.ts";
 import { doubtedPayments } from "./0108-doubted-payments.ts";
 import { loweredBudgets } from "./0109-lowered-budgets.ts";
 import { filesOfRuns } from "./0110-files-of-runs.ts";
-import { deletedFiles } from "./0114-deleted-files.ts";
-import { newWallets } from "./0115-new-wallets.ts";
+import { deletedFiles } from "./0111-deleted-files.ts";
+import { newWallets } from "./0112-new-wallets.ts";
 
 /**
  * Every step of the marketplace's schema, in the order in which it was shipped, which databases have run. Numbers are names: a new

@@ -2,8 +2,8 @@ import { siteOf, siteShares } from "../../shared/client-address.ts";
 import { ApiError } from "../../shared/errors.ts";
 import type { Queryable } from "../../shared/postgres.ts";
 
-/** Wallets, which cost nothing to make, that may sign in for the first time in a day from one address or network. */
-const perClientDay = 30;
+/** Wallets, which cost nothing to make, that may sign in for the first time in a day from one address: many telephones may share it. */
+const perClientDay = 500;
 
 /** Counts one more wallet that nobody signed in with lately, by who shows it and by their site. 429 past a day's. */
 export async function countNewWallet(db: Queryable, client: string): Promise<void> {

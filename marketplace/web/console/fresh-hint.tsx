@@ -6,7 +6,7 @@ import { freshMinutes, isFresh } from "../../fresh-session.ts";
 import type { Session } from "../../sign-in/sessions.ts";
 import { SignInFirst } from "./sign-in-first.tsx";
 
-/** Before something is done that takes a fresh session (`what` reads on: "Keys are made"), what it takes; undefined where the session is fresh. */
+/** Before something is done that takes a fresh session (`what` reads on: "An account is closed"), what it takes; undefined where the session is fresh. */
 export async function freshHint(
   db: Database,
   session: Session,

@@ -4,7 +4,6 @@ import { ButtonLink } from "../../../../shared/page/button.tsx";
 import type { Widening } from "../../../../shared/page/policy.ts";
 import type { Database } from "../../../../shared/postgres.ts";
 import type { Config } from "../../../config.ts";
-import { requireFresh } from "../../../fresh-session.ts";
 import { allowAccess, refuseAccess } from "../../../oauth/grants.ts";
 import { type AccessRequest, readRequest } from "../../../oauth/requests.ts";
 import type { Page } from "../../page.ts";
@@ -37,7 +36,6 @@ export function consentPage(needs: Needs): Page {
         const request = await requestOf(needs, visit);
         const settings = keyOfForm(form);
         if (settings.maxCreditsPerDay === undefined) throw withoutCap();
-        await requireFresh(needs.db, visit.viewer.session);
         return { redirect: await allowAccess(needs, request, { ...settings, accountId: visit.account.id }) };
       },
       refuse: async (visit) => ({ redirect: await refuseAccess(needs, await requestOf(needs, visit)) }),

@@ -1,15 +1,13 @@
 /** @jsxRuntime automatic @jsxImportSource preact */
-import type { VNode } from "preact";
 import { Button, ButtonLink } from "../../../../shared/page/button.tsx";
 import type { Database } from "../../../../shared/postgres.ts";
-import { createOwnKey } from "../../../api-keys/create.ts";
+import { createKey } from "../../../api-keys/create.ts";
 import type { Config } from "../../../config.ts";
 import { type KeyId, newId } from "../../../ids.ts";
 import { cursorLink, vsCodeLink } from "../../agent/mcp-clients.ts";
 import type { Page } from "../../page.ts";
 import { ActField } from "../act-field.tsx";
 import { type AccountVisit, type ConsoleView, consolePage } from "../console-page.tsx";
-import { freshHint } from "../fresh-hint.tsx";
 import type { Refusal } from "../refusal.ts";
 import { RefusedNote } from "../refused-note.tsx";
 import { ShownOnce } from "../shown-once.tsx";
@@ -27,23 +25,16 @@ export function newKeyPage(needs: Needs): Page {
   return consolePage(needs, {
     path: "/settings/keys/new",
     scriptBytesMax: 4_096,
-    show: async ({ viewer }, refusal) => {
-      const hint = await freshHint(needs.db, viewer.session, "/settings/keys/new", "Keys are made");
-      return { title: "Create a key", lede: keysLede, body: <NewKeyForm refusal={refusal} hint={hint} /> };
-    },
+    show: (_visit, refusal) => ({ title: "Create a key", lede: keysLede, body: <NewKeyForm refusal={refusal} /> }),
     acts: { create: (visit, form) => create(needs, visit, form) },
   });
 }
 
-async function create(
-  { db, config }: Needs,
-  { account, viewer }: AccountVisit,
-  form: URLSearchParams,
-): Promise<ConsoleView> {
+async function create({ db, config }: Needs, { account }: AccountVisit, form: URLSearchParams): Promise<ConsoleView> {
   const wanted = keyOfForm(form);
   // The form carries the key's id, so that reloading the answer makes no second key.
   const id = /^key_[0-9a-z]{26}$/.test(form.get("id") ?? "") ? (form.get("id") as KeyId) : undefined;
-  const made = await createOwnKey(db, viewer.session, { ...wanted, id, accountId: account.id });
+  const made = await createKey(db, { ...wanted, id, accountId: account.id });
   return {
     title: "API keys",
     lede: keysLede,
@@ -93,22 +84,19 @@ function NewKey({ token, publicUrl, hasTools }: { token: string; publicUrl: stri
   );
 }
 
-function NewKeyForm({ refusal, hint }: { refusal: Refusal | undefined; hint: VNode | undefined }) {
+function NewKeyForm({ refusal }: { refusal: Refusal | undefined }) {
   return (
-    <>
-      {hint}
-      <form class="stack stack-6 key-form" method="post" action="/settings/keys/new" data-busy="Creating">
-        <ActField value="create" />
-        <input type="hidden" name="id" value={newId("key")} />
-        <RefusedNote refusal={refusal} fields={keyFields} />
-        <KeyFields refusal={refusal} isNew />
-        <div class="row">
-          <Button look="primary">Create key</Button>
-          <ButtonLink look="ghost" href="/settings/keys">
-            Cancel
-          </ButtonLink>
-        </div>
-      </form>
-    </>
+    <form class="stack stack-6 key-form" method="post" action="/settings/keys/new" data-busy="Creating">
+      <ActField value="create" />
+      <input type="hidden" name="id" value={newId("key")} />
+      <RefusedNote refusal={refusal} fields={keyFields} />
+      <KeyFields refusal={refusal} isNew />
+      <div class="row">
+        <Button look="primary">Create key</Button>
+        <ButtonLink look="ghost" href="/settings/keys">
+          Cancel
+        </ButtonLink>
+      </div>
+    </form>
   );
 }

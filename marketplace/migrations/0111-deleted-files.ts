@@ -2,7 +2,7 @@ import type { Migration } from "../../shared/migrate.ts";
 
 /** Files whose owners had their bytes deleted, and when each was made last. */
 export const deletedFiles: Migration = {
-  name: "0114-deleted-files",
+  name: "0111-deleted-files",
   sql: `
     alter table files add column deleted_at timestamptz;
     -- Null where it was not made again since this is kept.

@@ -1,7 +1,7 @@
 import type { Migration } from "../../shared/migrate.ts";
 
 export const newWallets: Migration = {
-  name: "0115-new-wallets",
+  name: "0112-new-wallets",
   sql: `
     -- Wallets that signed in for the first time in a day (UTC), by who showed them: an address, a /64 network or a site of such.
     create table new_wallets (
