@@ -353,7 +353,7 @@ export interface paths {
         readonly post?: never;
         /**
          * Delete a file of the account's agents for good, and have its room back.
-         * @description Its address answers 410 from then on. What an agent made for a buyer is a 409 for 30 days, as long as runs are kept, and until every buyer who paid for it has fetched the result; hideFile takes it down at any time. Deleting it again changes nothing.
+         * @description Its address answers 410 until the same is made again. What an agent made for a buyer is a 409 for 30 days, as long as runs are kept, and until every buyer who paid for it has fetched the result; hideFile takes it down at any time. Deleting it again changes nothing.
          */
         readonly delete: operations["deleteFile"];
         readonly options?: never;

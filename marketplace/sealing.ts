@@ -35,7 +35,7 @@ export function createSealer(keys: readonly Secret[]): Sealer {
 
 function unopened(id: string | undefined): ApiError {
   const cause = new Error(`no sealing key with the id ${id} is configured`);
-  const message = "This copy of the service has no sealing key for that; try again shortly.";
+  const message = "This copy of the service cannot read what it needs for that at the moment; try again shortly.";
   return new ApiError("unavailable", message, { cause, headers: { "retry-after": "5" } });
 }
 

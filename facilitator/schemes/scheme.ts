@@ -194,8 +194,11 @@ export interface BroadcastLog {
   claimSigned(tx: Queryable, signed: readonly SignedClaim[]): Promise<readonly Claim[]>;
   /** Claims one payment with what was signed for it; undefined where another caller has claimed it, or its payer may not settle. */
   claimOneSigned(signed: SignedClaim): Promise<Claim | undefined>;
-  /** Takes back what was signed, because it can certainly never land; false when another daemon has the claim. */
-  takeBack(claim: Claim, transaction: string): Promise<boolean>;
+  /**
+   * Takes back what was signed, because it can certainly never land; false when another daemon has the claim, and with `unlessRaised`
+   * where a dearer transaction was signed in its place.
+   */
+  takeBack(claim: Claim, transaction: string, only: { readonly unlessRaised: boolean }): Promise<boolean>;
   /** Takes back what was signed, because no daemon has sent it; false also when another daemon may have. Until then it is not said that it can be settled again. */
   takeBackUnsent(claim: Claim, transaction: string, db?: Queryable): Promise<boolean>;
 }

@@ -83,8 +83,12 @@ export async function resume(
     const byAnother = record.landedByAnother && ({ byAnother: true } as const);
     const outcome: Outcome = { outcome: "settled", transaction: record.transaction, ...byAnother };
     const deliver = () => context.store.deliver(request.network, payment.key, holder);
-    const isHanded = () => untilThere(deadline, deliver);
-    const isRetracted = () => context.retractions.ended(request.network, payment.key);
+    const isHanded = () =>
+      untilThere(deadline, deliver).catch((error: unknown) => {
+        context.retractions.begin(request.network, payment.key, holder);
+        throw error;
+      });
+    const isRetracted = () => context.retractions.ended(request.network, payment.key, deadline);
     const mine =
       isForSameTerms(record, request) && ((await isHanded()) || ((await isRetracted()) && (await isHanded())));
     return mine ? answer(context, request, payment, outcome) : alreadySettled(request, payment, record);

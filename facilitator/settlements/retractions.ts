@@ -9,12 +9,15 @@ interface Needs {
 }
 
 /**
- * Successes that may be stored as told to callers who were told that the outcome is pending, since the database was away until their
- * deadline. Each is taken back once the database answers, so that the same settlement, sent again, is told of it.
+ * Successes that may be stored as told to callers who were told no end, since the database was away until their deadline. Each is
+ * taken back once the database answers, so that the same settlement, sent again, is told of it; by another copy a moment later. One
+ * that stops meanwhile leaves it as it is.
  */
 export class Retractions {
   readonly #needs: Needs;
-  readonly #underWay = new Map<string, Promise<void>>();
+  /** By payment, all of its own. */
+  readonly #underWay = new Map<string, Promise<unknown>>();
+  #count = 0;
 
   constructor(needs: Needs) {
     this.#needs = needs;
@@ -23,23 +26,33 @@ export class Retractions {
   /** Begins to take back what `holder` may have been given. */
   begin(network: string, key: string, holder: string): void {
     const id = `${network} ${key}`;
-    if (this.#underWay.has(id) || this.#underWay.size >= underWayMax) return;
-    const taken = this.#take(network, key, holder)
-      .catch((err) => this.#needs.log.error({ err, paymentKey: key }, "a success that nobody was told of stays told"))
-      .finally(() => this.#underWay.delete(id));
+    const stays = (err?: unknown) => {
+      this.#needs.log.error({ err, paymentKey: key }, "a success that nobody was told of may stay told");
+    };
+    if (this.#count >= underWayMax) {
+      stays();
+      return;
+    }
+    this.#count += 1;
+    const taken = Promise.all([this.#underWay.get(id), this.#take(network, key, holder).catch(stays)]).finally(() => {
+      this.#count -= 1;
+      if (this.#underWay.get(id) === taken) this.#underWay.delete(id);
+    });
     this.#underWay.set(id, taken);
   }
 
-  /** Waits for one that is under way; false where there is none. */
-  async ended(network: string, key: string): Promise<boolean> {
+  /** Waits for those of a payment that are under way, until the deadline; false where there is none. */
+  async ended(network: string, key: string, deadline: Date): Promise<boolean> {
     const underWay = this.#underWay.get(`${network} ${key}`);
-    await underWay;
-    return underWay !== undefined;
+    if (!underWay) return false;
+    const waitMs = Math.max(0, deadline.getTime() - Date.now());
+    await Promise.race([underWay, setTimeout(waitMs, undefined, { ref: false })]);
+    return true;
   }
 
   async #take(network: string, key: string, holder: string): Promise<void> {
-    const until = Date.now() + patienceMs;
-    for (let pauseMs = 100; Date.now() < until; pauseMs = Math.min(pauseMs * 1.5, pauseMaxMs)) {
+    const begunAt = Date.now();
+    for (let pauseMs = 100; Date.now() < begunAt + patienceMs; pauseMs = Math.min(pauseMs * 1.5, pauseMaxMs(begunAt))) {
       try {
         if (await this.#needs.store.retract(network, key, holder)) return;
       } catch (error) {
@@ -47,10 +60,11 @@ export class Retractions {
       }
       await setTimeout(pauseMs, undefined, { ref: false });
     }
+    throw new Error("the payment did not end, or the database did not answer, for a quarter of an hour");
   }
 }
 
 /** A database that comes back later is a failover by hand; what was stored then is told as settled before. */
 const patienceMs = 15 * 60_000;
-const pauseMaxMs = 1_000;
+const pauseMaxMs = (begunAt: number) => (Date.now() < begunAt + 60_000 ? 1_000 : 10_000);
 const underWayMax = 1_000;

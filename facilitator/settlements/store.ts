@@ -29,6 +29,9 @@ import { reopenPayment } from "./reopen-payment.ts";
 const claimLeaseSeconds = 20;
 const broadcastLeaseSeconds = 6;
 
+/** SQL: of what was signed for the payment, $3 was last. */
+const isNewest = "signed_transactions[cardinality(signed_transactions)] = $3";
+
 /**
  * The payments table: who may settle what, and what became of it; payment-states.ts says what may become of a payment. Every statement is
  * one round trip and atomic, so any number of daemons can share it.
@@ -102,9 +105,12 @@ export class SettlementStore implements BroadcastLog {
     assert(!recorded.includes(false), "every claim was locked by this transaction");
   }
 
-  /** Takes back what was signed, because it can certainly never land: the claim stands as if nothing had been signed. */
-  takeBack(claim: Claim, transaction: string): Promise<boolean> {
-    return this.#takeBack(this.#db, claim, transaction, "true");
+  /**
+   * Takes back what was signed, because it can certainly never land: the claim stands as if nothing had been signed. With `unlessRaised`
+   * not where a dearer transaction was signed in place of this one meanwhile, which may land.
+   */
+  takeBack(claim: Claim, transaction: string, { unlessRaised }: { unlessRaised: boolean }): Promise<boolean> {
+    return this.#takeBack(this.#db, claim, transaction, unlessRaised ? isNewest : "true");
   }
 
   /**
@@ -113,7 +119,6 @@ export class SettlementStore implements BroadcastLog {
    */
   takeBackUnsent(claim: Claim, transaction: string, db: Queryable = this.#db): Promise<boolean> {
     const isAlone = `lease_until <= broadcast_at + interval '${broadcastLeaseSeconds} seconds'`;
-    const isNewest = "signed_transactions[cardinality(signed_transactions)] = $3";
     return this.#takeBack(db, claim, transaction, `${isAlone} and ${isNewest}`);
   }
 

@@ -1,7 +1,7 @@
 import { ownEventLoopTurn } from "../../shared/event-loop.ts";
 import { percentDecoded } from "../percent-decoded.ts";
 import { base58Start, rareEncodingsOf } from "./rare-encodings.ts";
-import { unpackedMax, wrappedIn } from "./wrapped-text.ts";
+import { unpackedMax, unwrappedMax, wrappedIn } from "./wrapped-text.ts";
 
 /**
  * Finds secrets in what a run gives out, also where they come back encoded: by percent, JSON, HTML, hex, as numbers of
@@ -31,16 +31,16 @@ export class SecretSearch {
   }
 
   /**
-   * True also where a text cannot be searched through: it holds more that is packed than `unpackedMax`. Other requests get
+   * True also where a text cannot be searched through: it holds more that is packed, or encoded, than is unwrapped. Other requests get
    * their turn every so often, since a text can have megabytes; once `signal` aborts, throws its reason.
    */
   async isIn(text: string, signal?: AbortSignal): Promise<boolean> {
     if (this.#longest === 0) return false;
-    const budget = { left: unpackedMax };
+    const budget = { packed: unpackedMax, plain: unwrappedMax };
     let inside = text;
     for (let depth = 0; inside !== "" && depth <= wrappingsMax; depth += 1) {
       if (await this.#isInPieces(inside, signal)) return true;
-      const wrapped = await wrappedIn(inside, budget);
+      const wrapped = await wrappedIn(inside, budget, signal);
       if (wrapped === undefined) return true;
       inside = wrapped;
     }

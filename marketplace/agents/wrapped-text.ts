@@ -1,34 +1,50 @@
 import { constants, createUnzip } from "node:zlib";
 import { ownEventLoopTurn } from "../../shared/event-loop.ts";
 
-/** How much may still be unpacked of one text. */
-export interface UnpackingBudget {
-  left: number;
+/** How many characters may still be unpacked of one text, and how many read out of it that are not packed. */
+export interface UnwrappingBudget {
+  packed: number;
+  plain: number;
 }
 
-/** Characters over all that is packed in one text: as much as the longest answer has. */
+/** Over all that is packed in one text: as much as the longest answer has. */
 export const unpackedMax = 4_194_304;
+/** Hardly any text reads as encoded text in more than one way. */
+export const unwrappedMax = 4 * unpackedMax;
 /** What trying to unpack counts for at the least. */
 const unpackingCost = 2_048;
 /** Some milliseconds of work. */
 const sliceLength = 65_536;
 
 /**
- * The texts that stand in a text in base64 or hex, packed or not, one after another; undefined when more is packed than the budget has
- * left. What is binary is left out. Other requests get their turn.
+ * The texts that stand in a text in base64 or hex, packed or not, one after another; undefined when there is more than the budget has
+ * left. What is binary is left out. Other requests get their turn; once `signal` aborts, throws its reason.
  */
-export async function wrappedIn(text: string, budget: UnpackingBudget): Promise<string | undefined> {
+export async function wrappedIn(
+  text: string,
+  budget: UnwrappingBudget,
+  signal: AbortSignal | undefined,
+): Promise<string | undefined> {
   const found: string[] = [];
   for (const stretch of stretchesOf(text)) {
-    if (stretch === undefined) await ownEventLoopTurn();
-    else
-      for (const bytes of readingsOf(stretch)) {
-        const inside = isPacked(bytes) ? await unpacked(bytes, budget) : bytes.toString();
-        if (inside === undefined) return undefined;
-        if (inside !== "") found.push(inside);
-      }
+    if (stretch === undefined) {
+      await ownEventLoopTurn();
+      signal?.throwIfAborted();
+      continue;
+    }
+    for (const reading of readingsOf(stretch)) {
+      const inside = await insideOf(reading, budget);
+      if (inside === undefined) return undefined;
+      if (inside !== "") found.push(inside);
+    }
   }
   return found.join("\n");
+}
+
+async function insideOf({ text, encoding, isPacked }: Reading, budget: UnwrappingBudget): Promise<string | undefined> {
+  if (isPacked) return unpacked(Buffer.from(text, encoding), budget);
+  budget.plain -= Buffer.byteLength(text, encoding);
+  return budget.plain < 0 ? undefined : Buffer.from(text, encoding).toString();
 }
 
 /**
@@ -51,21 +67,34 @@ const isOfStretch: readonly boolean[] = Array.from({ length: 128 }, (_, code) =>
   /[\w+/\\\r\n-]/.test(String.fromCharCode(code)),
 );
 
-/** What begins as a text or as what is packed does; what is glued to its front can shift it. */
-function readingsOf(stretch: string): Buffer[] {
-  const plain = /[\\\r\n]/.test(stretch) ? stretch.replace(/\\[rn]|[\\\r\n]/g, "") : stretch;
-  const readings: Buffer[] = [];
-  for (let from = 0; from < 4; from += 1) addReading(readings, "base64", plain, from);
-  if (/^[0-9a-f]{16}/i.test(plain)) for (const from of [0, 1]) addReading(readings, "hex", plain, from);
-  const packedAt = plain.search(/H4sI|e[AFJN]/);
-  if (packedAt > 3) addReading(readings, "base64", plain, packedAt);
-  return readings;
+/** A way to read a stretch, or the rest of one. */
+interface Reading {
+  readonly text: string;
+  readonly encoding: "base64" | "hex";
+  readonly isPacked: boolean;
 }
 
-function addReading(readings: Buffer[], encoding: "base64" | "hex", plain: string, from: number): void {
+/** What begins as a text or as what is packed does; what is glued to its front can shift it, or stand before what is packed. */
+function* readingsOf(stretch: string): Generator<Reading> {
+  const plain = /[\\\r\n]/.test(stretch) ? stretch.replace(/\\[rn]|[\\\r\n]/g, "") : stretch;
+  for (let from = 0; from < 4; from += 1) yield* readingFrom(plain, "base64", from);
+  if (/^[0-9a-f]{16}/i.test(plain)) for (const from of [0, 1]) yield* readingFrom(plain, "hex", from);
+  let left = packedStartsMax;
+  for (const { index } of plain.matchAll(/H4sI|e[AFJN]/g)) {
+    if (left === 0) return;
+    const [reading] = index > 3 ? readingFrom(plain, "base64", index) : [];
+    if (!reading?.isPacked) continue;
+    left -= 1;
+    yield reading;
+  }
+}
+
+const packedStartsMax = 8;
+
+function* readingFrom(plain: string, encoding: Reading["encoding"], from: number): Generator<Reading> {
   const start = Buffer.from(plain.slice(from, from + startLength), encoding);
-  if (!isPacked(start) && !isText(start)) return;
-  readings.push(plain.length <= startLength ? start : Buffer.from(plain.slice(from), encoding));
+  const packed = isPacked(start);
+  if (packed || isText(start)) yield { text: plain.slice(from), encoding, isPacked: packed };
 }
 
 const startLength = 64;
@@ -88,14 +117,14 @@ function isText(bytes: Buffer): boolean {
 }
 
 /** As far as it goes; empty for what only looks like it; undefined when it is longer than the budget has left. */
-async function unpacked(packed: Buffer, budget: UnpackingBudget): Promise<string | undefined> {
+async function unpacked(packed: Buffer, budget: UnwrappingBudget): Promise<string | undefined> {
   const unpacking = createUnzip({ finishFlush: constants.Z_SYNC_FLUSH });
   const parts: Buffer[] = [];
   let length = 0;
   unpacking.on("data", (part: Buffer) => {
     parts.push(part);
     length += part.length;
-    if (length > budget.left) unpacking.destroy();
+    if (length > budget.packed) unpacking.destroy();
   });
   await new Promise((done) => {
     unpacking.on("close", done);
@@ -103,6 +132,6 @@ async function unpacked(packed: Buffer, budget: UnpackingBudget): Promise<string
     unpacking.on("error", () => unpacking.destroy());
     unpacking.end(packed);
   });
-  budget.left -= Math.max(length, unpackingCost);
-  return budget.left < 0 ? undefined : Buffer.concat(parts).toString();
+  budget.packed -= Math.max(length, unpackingCost);
+  return budget.packed < 0 ? undefined : Buffer.concat(parts).toString();
 }

@@ -15,7 +15,7 @@ export type ToolListing = (typeof toolListings)[number];
 const chosenMax = 100;
 export const capMax = 1_000_000_000;
 
-/** Only the account's holder sees it. 422 unless it has 1 to 100 characters, all of them shown. */
+/** Only the account's holder sees it. 422 unless it has 1 to 100 characters, none of them hidden. */
 export const keyName = (text: string): string => readName(text, 100);
 
 /** 422 above what all keys of the account may call together. */

@@ -54,33 +54,37 @@ export class Files {
     const { bytes, kind, ownerId } = file;
     const name = `${createHash("sha256").update(`${ownerId}\n`).update(bytes).digest("hex")}.${kind}`;
     // First, since it waits for a removal of the same: bytes that were put before would be removed with it.
-    await inTransaction(this.#db, async (tx) => {
-      await tx.query(
-        `with kept as (
-           insert into files (name, account_id, agent_id, run_id, bytes) values ($1, $2, $3, $4, $5)
-           on conflict (name) do update set shared = true, made_again_at = now()
-             where files.run_id is distinct from excluded.run_id
-           returning account_id, bytes, xmax = 0 as is_new
-         )
-         insert into account_files (account_id, bytes) select account_id, bytes from kept where is_new
-         on conflict (account_id) do update set bytes = account_files.bytes + excluded.bytes`,
-        [name, ownerId, file.agentId ?? null, file.runId ?? null, bytes.length],
-      );
-      // In a statement of its own: what the one before waited for is seen by the next alone.
-      await tx.query(
-        `with revived as (
-           update files set deleted_at = null where name = $1 and deleted_at is not null returning account_id, bytes
-         )
-         update account_files held set bytes = held.bytes + revived.bytes from revived
-         where held.account_id = revived.account_id`,
-        [name],
-      );
-    });
+    await this.#db.query(
+      `with kept as (
+         insert into files (name, account_id, agent_id, run_id, bytes) values ($1, $2, $3, $4, $5)
+         on conflict (name) do update set made_again_at = now(),
+           shared = files.shared or files.run_id is distinct from excluded.run_id
+         returning account_id, bytes, xmax = 0 as is_new
+       )
+       insert into account_files (account_id, bytes) select account_id, bytes from kept where is_new
+       on conflict (account_id) do update set bytes = account_files.bytes + excluded.bytes`,
+      [name, ownerId, file.agentId ?? null, file.runId ?? null, bytes.length],
+    );
+    // In a statement of its own: what the one before waited for is seen by the next alone.
+    const { rowCount: revived } = await this.#db.query(
+      `with revived as (
+         update files set deleted_at = null where name = $1 and deleted_at is not null returning account_id, bytes
+       )
+       update account_files held set bytes = held.bytes + revived.bytes from revived
+       where held.account_id = revived.account_id`,
+      [name],
+    );
     await this.#store.put(name, bytes).catch(async (error: unknown) => {
-      if (file.runId) await this.removeOf(file.runId).catch(() => {});
+      const undone = revived === 1 ? this.#forgetBytes(name) : file.runId && this.removeOf(file.runId);
+      await Promise.resolve(undone).catch(() => {});
       throw error;
     });
     return `${this.#baseUrl}/${name}`;
+  }
+
+  /** A deleted file that was to be made again, and could not be put, is deleted as before. */
+  #forgetBytes(name: string): Promise<void> {
+    return inTransaction(this.#db, (tx) => markDeleted(tx, name));
   }
 
   /** Removes the files that this run alone made and nobody has hidden, and gives their owners the room back. */
@@ -104,7 +108,7 @@ export class Files {
   }
 
   /**
-   * Deletes the bytes of a file of this account's for good, and gives it the room back; its address answers 410 from then on. The account's
+   * Deletes the bytes of a file of this account's for good, and gives it the room back; its address answers 410 until it is made again. The account's
    * own drawings go at any time; what agents made for buyers goes when their runs are kept no longer, and every buyer who paid has fetched
    * the result: 409 until then. Deleting it again changes nothing. 404 for another account's file, 503 while the store is away.
    */
@@ -116,11 +120,7 @@ export class Files {
       if (file.deleted) return;
       if (file.fetchable_until) throw stillNeeded(file.fetchable_until);
       if (await isToBeFetched(tx, name)) throw stillNeeded();
-      await tx.query("update files set deleted_at = now() where name = $1", [name]);
-      await tx.query("update account_files set bytes = greatest(0, bytes - $2) where account_id = $1", [
-        ownerId,
-        file.bytes,
-      ]);
+      await markDeleted(tx, name);
       // Before it is on record as deleted: what makes the same again waits, and its bytes are put after these are gone.
       await this.#store.remove(name);
     });
@@ -188,6 +188,17 @@ export class Files {
   }
 }
 
+/** Marks a file as deleted, and gives its owner the room back. */
+async function markDeleted(tx: Transaction, name: string): Promise<void> {
+  await tx.query(
+    `with gone as (
+       update files set deleted_at = now() where name = $1 and deleted_at is null returning account_id, bytes
+     )
+     update account_files held set bytes = greatest(0, held.bytes - gone.bytes) from gone where held.account_id = gone.account_id`,
+    [name],
+  );
+}
+
 /** A file of the account's, until when its buyers may fetch it where that is to come, and its row locked. */
 async function lockForDeletion(tx: Transaction, ownerId: AccountId, name: string) {
   const { rows } = await tx.query<{ bytes: number; deleted: boolean; fetchable_until: Date | null }>(
@@ -209,6 +220,7 @@ async function isToBeFetched(tx: Transaction, name: string): Promise<boolean> {
     `select from files f join paid_calls p
        on p.result_at between f.created_at - interval '1 hour' and coalesce(f.made_again_at, f.created_at) + interval '1 hour'
      where f.name = $1 and p.delivered_at is null and (p.run_id = f.run_id or f.shared)
+       and p.product = any (array(select id from agents where account_id = f.account_id))
        and strpos(p.output::text, f.name) > 0 limit 1`,
     [name],
   );

@@ -12,7 +12,7 @@ import { type PublishNeeds, publishAgent, saveDraft } from "../agents/publish.ts
 import { agentMoves, moveAgent } from "../agents/state.ts";
 import { ceilingUsual, readCallCeiling, setCallCeiling } from "../api-keys/ceiling.ts";
 import { createKey } from "../api-keys/create.ts";
-import { type Scope, scopes } from "../api-keys/key-settings.ts";
+import { keyName, type Scope, scopes } from "../api-keys/key-settings.ts";
 import { listKeys } from "../api-keys/list.ts";
 import { revokeKey } from "../api-keys/revoke.ts";
 import { credits } from "../credits/amount.ts";
@@ -118,7 +118,7 @@ export const commands: Record<string, Command> = {
   },
   "key create": async ({ db }, args) => {
     const account = await accountByHandle(db, args.text("account"));
-    const name = args.text("name");
+    const name = keyName(args.text("name"));
     const existing = args.flag("if-missing")
       ? (await listKeys(db, account.id)).find((key) => key.name === name && !key.revoked_at)
       : undefined;

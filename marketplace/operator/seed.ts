@@ -5,7 +5,7 @@ import { linkEmail } from "../accounts/users.ts";
 import { definitionSchema } from "../agents/definition.ts";
 import { type PublishNeeds, publishAgent } from "../agents/publish.ts";
 import { createKey } from "../api-keys/create.ts";
-import { scopes } from "../api-keys/key-settings.ts";
+import { keyName, scopes } from "../api-keys/key-settings.ts";
 import { listKeys } from "../api-keys/list.ts";
 import { credits } from "../credits/amount.ts";
 import { grant } from "../credits/ledger.ts";
@@ -66,7 +66,8 @@ async function applyAccount(needs: PublishNeeds, wanted: z.infer<typeof account>
 }
 
 async function applyKey({ db }: PublishNeeds, owner: Account, wanted: z.infer<typeof key>): Promise<object> {
-  const active = (await listKeys(db, owner.id)).find(({ name, revoked_at }) => name === wanted.name && !revoked_at);
+  const wantedName = keyName(wanted.name);
+  const active = (await listKeys(db, owner.id)).find(({ name, revoked_at }) => name === wantedName && !revoked_at);
   if (active) return { id: active.id, name: active.name, start: active.start, created: false };
   const { rate_limit_per_minute: rateLimitPerMinute, max_credits_per_day: maxCreditsPerDay, ...said } = wanted;
   const created = await createKey(db, { ...said, accountId: owner.id, rateLimitPerMinute, maxCreditsPerDay });

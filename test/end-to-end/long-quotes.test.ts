@@ -33,7 +33,7 @@ async function publish(paid: PaidMarket, slug: string, fields: readonly object[]
   const { context, url } = paid.marketplace;
   const definition = {
     name: "Long",
-    description: "Is long.",
+    description: "长".repeat(500),
     connector: "llm",
     price_credits: 5,
     fields,
@@ -72,9 +72,9 @@ test.for([
   },
   {
     what: "a long example that has a pattern",
-    fields: [{ ...text, pattern: "^x+$", example: "x".repeat(1_500) }],
+    fields: [{ ...text, pattern: "^x+$", example: "x".repeat(1_000) }],
     told: ["text"],
-    example: { text: "x".repeat(1_500) },
+    example: { text: "x".repeat(1_000) },
   },
   {
     what: "a picture as its example",

@@ -272,6 +272,46 @@ test("a file that is made again while it is being deleted is there afterwards", 
   await expect(files.find(name)).resolves.toEqual({ contentType: "image/png" });
 });
 
+test("a deleted file that is made again and cannot be put stays deleted, and takes no room", async ({
+  market,
+  seeded,
+}) => {
+  const { db } = market.context;
+  let isAway = false;
+  const store: FileStore = {
+    put: async () => {
+      if (isAway) throw new Error("the store is away");
+    },
+    open: async () => undefined,
+    remove: async () => {},
+  };
+  const files = new Files({ db, store, publicUrl: "https://market.example", bytesPerAccount: 1 });
+  const made = { bytes: Buffer.from("drawn, deleted"), kind: "png", ownerId: seeded.buyer.id } as const;
+  const name = (await files.keep(made)).split("/").at(-1)!;
+  await files.delete(made.ownerId, name);
+  const room = async () =>
+    (await db.query("select bytes from account_files where account_id = $1", [made.ownerId])).rows[0]?.bytes;
+  const before = await room();
+  isAway = true;
+  await expect(files.keep({ ...made, runId: newId("run") })).rejects.toThrow("the store is away");
+  expect(await room()).toBe(before);
+  await expect(files.find(name)).rejects.toMatchObject({ status: 410 });
+});
+
+test("a file that its own run makes again later can be fetched for as long from then on", async ({
+  market,
+  seeded,
+}) => {
+  const { db, tools } = market.context;
+  const { creator, agent } = seeded;
+  const bytes = await picture(23);
+  const made = { bytes, kind: "png", ownerId: creator.id, agentId: agent.agentId, runId: newId("run") } as const;
+  const name = (await tools.files.keep(made)).split("/").at(-1)!;
+  await db.query("update files set created_at = created_at - interval '40 days' where name = $1", [name]);
+  await tools.files.keep(made);
+  await expect(tools.files.delete(creator.id, name)).rejects.toMatchObject({ status: 409 });
+});
+
 test("a file stays while the result of a call that paid for it waits for its buyer, however long", async ({
   market,
   seeded,
@@ -285,7 +325,7 @@ test("a file stays while the result of a call that paid for it waits for its buy
   await db.query(
     `insert into paid_calls (network, payment_key, product, call_digest, requirements, run_id, output, result_at)
      values ('eip155:84532', $1, $2, '\\x00', '{}', $3, $4, now() - interval '60 days')`,
-    [key, seeded.agent.address, runId, { images: [url] }],
+    [key, seeded.agent.agentId, runId, { images: [url] }],
   );
   const remove = () => tools.files.delete(seeded.creator.id, name);
   await expect(remove()).rejects.toMatchObject({ status: 409, message: expect.stringContaining("has still to fetch") });

@@ -16,11 +16,12 @@ type RpcFate = Fate | "refuse" | "null" | keyof typeof errors | Told;
 type Told = { readonly result: unknown } | { readonly error: { readonly code: number; readonly message: string } };
 
 /** Kept like `hold`, and never carried out: answered then as a node does whose pool does not take it, at all or for so low a tip. */
-const refusedLate: readonly unknown[] = ["refuse-late", "want-tip-late"];
+const refusedLate: readonly unknown[] = ["refuse-late", "underpriced-late", "want-tip-late"];
 
 const errors = {
   "nonce-too-low": { code: -32003, message: "nonce too low" },
   underpriced: { code: -32003, message: "replacement transaction underpriced" },
+  "underpriced-late": { code: -32003, message: "replacement transaction underpriced" },
   reverted: { code: 3, message: "execution reverted: insufficient funds, nonce too low", data: "0x08c379a0" },
   "refuse-late": { code: -32000, message: "exceeds block gas limit" },
   "want-tip-late": { code: -32000, message: "transaction underpriced" },

@@ -10,8 +10,8 @@ import { type Site, signIn, startSite, test } from "./site.ts";
 test("the page to sign in on shows without a fault at every width, in both themes", () =>
   visitEverywhere(named, "/sign-in?next=/explore"));
 
-test("the page that a mailed link opens shows without a fault at every width, in both themes", ({ site }) =>
-  visitEverywhere(site, "/sign-in?token=a", { name: "sign-in-link" }));
+test("the page of a mailed link that opens nothing shows without a fault at every width, in both themes", ({ site }) =>
+  visitEverywhere(site, "/sign-in?token=a", { name: "sign-in-link", status: 401 }));
 
 /** As long as one may be, without a place to break it. */
 const longAddress = () => `${Math.random().toString(36).slice(2)}${"m".repeat(40)}@example.com`;

@@ -119,20 +119,25 @@ test.for([500, 503])(
   },
 );
 
-test("a drawing that was refused for now does not come before another one", async ({ site }) => {
-  const { page, close } = await withCredits(site, 20n);
-  const refuse = (route: Route) => route.fulfill({ status: 503, json: { error: "Try again." } });
-  await page.route("**/api/account/svg/generate", refuse, { times: 1 });
-  const draw = page.getByRole("button", { name: /^Draw 3 credits/ });
-  await page.getByText("Draw", { exact: true }).click();
-  await page.getByLabel("What to draw").fill("A fox made of paper");
-  await draw.click();
-  await page.getByText("Try again.").waitFor();
-  await page.getByLabel("What to draw").fill("A bear made of snow");
-  const [posted] = await Promise.all([page.waitForRequest("**/api/account/svg/generate"), draw.click()]);
-  expect(posted.postDataJSON()).toMatchObject({ prompt: "A bear made of snow" });
-  await close();
-});
+test.for([1, 2])(
+  "a drawing that was refused for now, %i times, does not come before another one",
+  async (times, { site }) => {
+    const { page, close } = await withCredits(site, 20n);
+    const refuse = (route: Route) => route.fulfill({ status: 503, json: { error: "Try again." } });
+    await page.route("**/api/account/svg/generate", refuse, { times });
+    const draw = page.getByRole("button", { name: /^Draw 3 credits/ });
+    await page.getByText("Draw", { exact: true }).click();
+    await page.getByLabel("What to draw").fill("A fox made of paper");
+    for (let n = 0; n < times; n += 1) {
+      await Promise.all([page.waitForResponse("**/api/account/svg/generate"), draw.click()]);
+      await page.getByText("Try again.").waitFor();
+    }
+    await page.getByLabel("What to draw").fill("A bear made of snow");
+    const [posted] = await Promise.all([page.waitForRequest("**/api/account/svg/generate"), draw.click()]);
+    expect(posted.postDataJSON()).toMatchObject({ prompt: "A bear made of snow" });
+    await close();
+  },
+);
 
 test("a drawing that was charged and is no longer kept is told so, and the next press has another drawn", async ({
   site,

@@ -176,7 +176,7 @@ export class EvmFeePayer {
       // Perhaps by this very transaction, which may have reached a node on another way: then the chain tells its end.
       const isVoid = await this.#isVoid(job, hash, nonce).catch(() => false);
       const makesWay = isVoid || underpriced.test(error.message);
-      if (makesWay && (await this.#signAnew(job, hash))) return undefined;
+      if (makesWay && (await this.#signAnew(job, hash, isVoid))) return undefined;
       return isVoid && !job.again ? { refused: error.message } : { transaction: hash };
     }
   }
@@ -236,11 +236,12 @@ export class EvmFeePayer {
 
   /**
    * Signs the job with another nonce, once. The first transaction may have reached another node: where the second comes to
-   * nothing, the payment's end is unknown.
+   * nothing, the payment's end is unknown. What is in the way of one that is not void may be our own, at a raised fee.
    */
-  async #signAnew(job: Job, hash: Hex): Promise<boolean> {
+  async #signAnew(job: Job, hash: Hex, isVoid: boolean): Promise<boolean> {
     await this.synchronizeNonce();
-    if (job.again || !(await this.#needs.store.takeBack(claimOf(job), hash))) return false;
+    const takenBack = () => this.#needs.store.takeBack(claimOf(job), hash, { unlessRaised: !isVoid });
+    if (job.again || !(await takenBack())) return false;
     const resolve = (sending: Sending) => {
       if ("transaction" in sending || "lost" in sending) job.resolve(sending);
       else job.reject(new Error("a transaction that a node refused could not be replaced", { cause: sending }));

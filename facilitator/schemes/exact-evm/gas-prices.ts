@@ -70,6 +70,11 @@ const tipWei = 1_000_000n;
 export const tipTooLow = /gas tip cap|gas price below minimum|(?<!replacement )transaction underpriced/i;
 
 /** Nodes want at least 10 % more for a replacement. */
+export function leastRaisedFee(fee: bigint): bigint {
+  return (fee * 110n) / 100n + 1n;
+}
+
+/** Enough for every node, and for what gas costs more by then. */
 export function raisedFee(fee: bigint): bigint {
   return (fee * 125n) / 100n + 1n;
 }

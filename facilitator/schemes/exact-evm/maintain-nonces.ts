@@ -4,7 +4,7 @@ import type { Database } from "../../../shared/postgres.ts";
 import { inStates, sentStates } from "../../payment-states.ts";
 import type { EvmChain } from "./chain.ts";
 import type { EvmConfig } from "./config.ts";
-import { raisedFee } from "./gas-prices.ts";
+import { leastRaisedFee, raisedFee } from "./gas-prices.ts";
 import type { NonceGaps } from "./nonce-gaps.ts";
 import { RpcError } from "./rpc.ts";
 import type { EvmSigner } from "./signer.ts";
@@ -63,9 +63,8 @@ async function raiseStuckFee(signer: EvmSigner, config: EvmConfig, { chain, db, 
   const last = parseTransaction(`0x${(raw.at(-1) as Buffer).toString("hex")}`);
   const { baseFeePerGas } = await chain.latestBlock();
   const tip = raisedFee(last.maxPriorityFeePerGas ?? 0n);
-  const least = raisedFee(last.maxFeePerGas ?? 0n);
-  const maxFeePerGas = min(max(least, 2n * baseFeePerGas + tip), config.feePerGasMaxWei);
-  if (maxFeePerGas < least) {
+  const maxFeePerGas = min(max(raisedFee(last.maxFeePerGas ?? 0n), 2n * baseFeePerGas + tip), config.feePerGasMaxWei);
+  if (maxFeePerGas < leastRaisedFee(last.maxFeePerGas ?? 0n)) {
     log.error({ network: config.network, address: signer.address, nonce: Number(mined) }, "stuck at the fee limit");
     return;
   }

@@ -131,7 +131,7 @@ export class Nonces {
       [this.#network, this.#address, pending],
     );
     for (const { raw_transactions: raw } of rows) {
-      await chain.send(raw[0]).catch((error) => {
+      await chain.send(raw.at(-1)).catch((error) => {
         if (!(error instanceof RpcError)) throw error;
       });
     }

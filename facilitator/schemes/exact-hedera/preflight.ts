@@ -88,7 +88,10 @@ export class Preflight {
     if (current !== account && (await this.#keepSigned(payment, current))) return undefined;
     return current.key.kind === "unusable"
       ? invalid("signature_invalid", "signature_unverifiable: the payer's account has no key that can sign.")
-      : invalid("signature_invalid", "signature_invalid: the payer's key has not signed every body.");
+      : invalid(
+          "signature_invalid",
+          "signature_invalid: the payer's key has not signed the first body, or other bodies name other signers.",
+        );
   }
 
   /**

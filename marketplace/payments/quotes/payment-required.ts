@@ -103,8 +103,8 @@ function inputOf({ input }: Offer): object {
 }
 
 /** The `bazaar` extension: an example of the call, and the schema that the example satisfies, as far as a header has room for them. */
-function bazaarOf({ input }: Offer): object {
-  const told = toldInput(input, toldInHeaderMax);
+function bazaarOf({ input, description }: Offer): object {
+  const told = toldInput(input, toldInHeaderMax - Buffer.byteLength(description));
   const { $schema, ...body } = told.schema as { $schema?: string };
   const info = { input: { type: "http", method: "POST", bodyType: "json", body: told.example } };
   const schema = {

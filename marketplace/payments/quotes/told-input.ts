@@ -9,7 +9,7 @@ export interface ToldInput {
 }
 
 /**
- * Bytes of JSON in a header, which a client sends back in that of its payment. Unless told otherwise, Node reads 16 KB of headers at most,
+ * Bytes of JSON in a header, with the description of the agent, which a client sends back in that of its payment. Unless told otherwise, Node reads 16 KB of headers at most,
  * HAProxy 15 KB, and nginx 8 KB of one.
  */
 export const toldInHeaderMax = 3_072;
@@ -23,14 +23,14 @@ export const toldInEntryMax = 16_384;
  */
 export function toldInput(input: Offer["input"], bytesMax: number): ToldInput {
   const kept = keptBySchema.get(input.schema) ?? new Map<number, ToldInput>();
-  const told = kept.get(bytesMax) ?? fitting(input, bytesMax);
+  const told = kept.get(bytesMax) ?? asMuchAsFits(input, bytesMax);
   keptBySchema.set(input.schema, kept.set(bytesMax, told));
   return told;
 }
 
 const keptBySchema = new WeakMap<object, Map<number, ToldInput>>();
 
-function fitting({ schema, example, brief = example }: Offer["input"], bytesMax: number): ToldInput {
+function asMuchAsFits({ schema, example, brief = example }: Offer["input"], bytesMax: number): ToldInput {
   const whole = { schema, example };
   if (fits(whole, bytesMax)) return whole;
   const rules = { schema: rulesOf(schema), example: brief };

@@ -84,7 +84,7 @@ export function readMarkup(answer: string): Markup {
   throw new BadMarkupError("an element is not closed");
 }
 
-/** Characters that no XML holds: models write them into ids, and nothing is drawn by them. */
+/** Control characters and what is none: models write them into ids, and nothing is drawn by them. */
 const noXml = /(?![\t\r\n])\p{Cc}|[\p{Cs}\ufffe\uffff]/gu;
 const gap = /(?:\s+|<!--(?:[^-]|-(?!-))*-->)*/y;
 const token = /<(\/?)([a-zA-Z]+)((?:\s+[a-zA-Z][a-zA-Z0-9:-]*\s*=\s*(?:"[^"<&]*"|'[^'<&]*'))*)\s*(\/?)>/y;

@@ -45,26 +45,23 @@ test("a transaction whose gas became dearer than half of the limit is raised to 
   expect((await settling).body).toMatchObject({ success: true });
 });
 
-test("a refusal that comes after a dearer transaction was sent takes nothing back: the payment lands once, and is told so", async ({
-  setting,
-  proxy,
-  facilitator,
-}) => {
-  await mineAt(setting, "1");
-  const body = await pay(setting);
-  let sent = 0;
-  proxy.behave((method) => {
-    if (method !== "eth_sendRawTransaction") return "pass";
-    sent += 1;
-    return sent === 1 ? "refuse-late" : "pass";
-  });
-  const settling = facilitator.settle(body);
-  await expect.poll(() => sent, { interval: 50, timeout: 10_000 }).toBe(2);
-  proxy.behave(() => "pass");
-  expect((await settling).body).toMatchObject({ success: true, transaction: expect.stringMatching(/^0x/) });
-  const { rows } = await facilitator.context.db.query("select state from payments order by id desc limit 1");
-  expect(rows).toEqual([{ state: "settled" }]);
-});
+test.for(["refuse-late", "underpriced-late"] as const)(
+  "a refusal (%s) that comes after a dearer transaction was sent takes nothing back: the payment lands once, and is told so",
+  async (refusal, { setting, proxy, facilitator }) => {
+    await mineAt(setting, "1");
+    const body = await pay(setting);
+    let sent = 0;
+    const count = (method: string) => method === "eth_sendRawTransaction" && ++sent === 1;
+    proxy.behave((method) => (count(method) ? refusal : "pass"));
+    const settling = facilitator.settle(body);
+    await expect.poll(() => sent, { interval: 50, timeout: 10_000 }).toBe(2);
+    proxy.behave((method) => (count(method) ? refusal : "pass"));
+    expect((await settling).body).toMatchObject({ success: true, transaction: expect.stringMatching(/^0x/) });
+    const { rows } = await facilitator.context.db.query("select state from payments order by id desc limit 1");
+    expect(rows).toEqual([{ state: "settled" }]);
+    expect(sent).toBe(2);
+  },
+);
 
 test("gas that became dearer since its price was read, and less than the limit, is paid for at once", async ({
   setting,

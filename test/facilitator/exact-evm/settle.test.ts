@@ -9,6 +9,7 @@ import {
   walletActions,
 } from "viem";
 import { describe, expect, vi } from "vitest";
+import type { SettlementStore } from "../../../facilitator/settlements/store.ts";
 import { feeOnTransferToken, ownerWallet, silentToken, usdcStandIn } from "../../../infra/local-evm/artifacts.ts";
 import { edited } from "../../support/edit.ts";
 import { type EvmSetting, evmSetting } from "../../support/evm-facilitator.ts";
@@ -447,36 +448,52 @@ test("a payment for a resource whose URL is longer than what is kept, once it is
   }
 });
 
+/** Has the database away from the moment when a verb of the store has been carried out, until it is to be back. */
+function failing({ store }: { readonly store: SettlementStore }) {
+  const away = Object.assign(new Error("read ECONNRESET"), { code: "ECONNRESET" });
+  let after: string | undefined;
+  let isAway = false;
+  for (const verb of ["lookup", "finish", "deliver", "retract"] as const) {
+    const real = store[verb].bind(store) as (...asked: unknown[]) => Promise<unknown>;
+    vi.spyOn(store, verb).mockImplementation((async (...asked: unknown[]) => {
+      if (isAway) throw away;
+      const answer = await real(...asked);
+      if (verb !== after) return answer;
+      isAway = true;
+      throw away;
+    }) as never);
+  }
+  return {
+    from: (verb: "finish" | "deliver") => {
+      after = verb;
+    },
+    back: () => {
+      [after, isAway] = [undefined, false];
+    },
+  };
+}
+
 test("a success that the database stored as told, and was away from then on until the deadline, is told to who sends the settlement again, once", async ({
   setting,
   proxied,
 }) => {
   const facilitator = await startFacilitator({ ...proxied, SETTLE_TIMEOUT_MS: "2000" });
   try {
-    const { store, db } = facilitator.context;
-    const away = Object.assign(new Error("read ECONNRESET"), { code: "ECONNRESET" });
-    let isAway = false;
-    const finish = store.finish.bind(store);
-    vi.spyOn(store, "finish").mockImplementation(async (...asked) => {
-      await finish(...asked);
-      isAway = true;
-      throw away;
-    });
-    for (const verb of ["lookup", "deliver", "retract"] as const) {
-      const real = store[verb].bind(store) as (...asked: unknown[]) => Promise<unknown>;
-      vi.spyOn(store, verb).mockImplementation((async (...asked: unknown[]) => {
-        if (isAway) throw away;
-        return real(...asked);
-      }) as never);
-    }
+    const { db } = facilitator.context;
+    const database = failing(facilitator.context);
     const body = await pay(setting);
+    database.from("finish");
     const first = await facilitator.settle(body);
     expect(first.body).toMatchObject({ success: false, errorReason: "settlement_pending" });
     const { rows } = await db.query("select state, delivered_at is not null as told from payments where payer = $1", [
       body.paymentPayload.payload.authorization.from,
     ]);
     expect(rows).toEqual([{ state: "settled", told: true }]);
-    isAway = false;
+    // So is one that was sent again meanwhile.
+    database.back();
+    database.from("deliver");
+    expect((await facilitator.settle(body)).body).toMatchObject({ success: false });
+    database.back();
     const again = await Promise.all([1, 2, 3].map(() => facilitator.settle(body)));
     expect(again.filter(({ body: { success } }) => success)).toHaveLength(1);
     const { transaction } = first.body;

@@ -164,6 +164,19 @@ describe("a secret is found", () => {
     expect(process.cpuUsage(startedAt).user).toBeLessThan(5_000_000);
   });
 
+  test("however much reads as encoded: what reads as text in every way is not unwrapped without end", async () => {
+    const search = new SecretSearch([secret]);
+    expect(await search.isIn(`${"0".repeat(3_000_000)} and more`)).toBe(false);
+    const startedAt = process.cpuUsage();
+    expect(await search.isIn("V".repeat(4_000_000))).toBe(true);
+    expect(process.cpuUsage(startedAt).user).toBeLessThan(5_000_000);
+  });
+
+  test("packed, on the line behind another word that looks packed", async () => {
+    const packed = inBase64(gzipSync(`{"key":"${secret}"}`));
+    expect(await new SecretSearch([secret]).isIn(`the idea eA was\neAbcdefghijklmnopqrst\n${packed}`)).toBe(true);
+  });
+
   test("for as long as its run may take", async () => {
     const [search, stop] = [new SecretSearch([secret]), new AbortController()];
     const searching = search.isIn("%ffa".repeat(500_000), stop.signal);

@@ -42,7 +42,7 @@ export function imagesPage({ db, tools }: { readonly db: Database; readonly tool
         ]);
         return {
           title: agent.name,
-          lede: `What this agent has drawn, newest first. A picture that you hide is gone for every visitor until you show it again. A hidden one can be deleted for good once it is ${historyDays} days old.`,
+          lede: `What this agent has drawn, newest first. A picture that you hide is gone for every visitor until you show it again. One that was made for a buyer can be deleted ${historyDays} days after it was made last.`,
           body: (
             <FiguresFrame agent={agent} agents={agents} tab="images">
               <Gallery slug={agent.slug} files={files} offset={offset} refusal={refusal} />
@@ -135,7 +135,12 @@ function Picture({ file, number, offset, path }: { file: KeptFile; number: numbe
             <Time at={at} show="ago" />
           </span>
           <span class="row">
-            {hidden && <PictureAct act="delete" label="Delete" icon="trash" {...place} />}
+            <details class="confirm">
+              <summary class="btn btn-sm btn-ghost" aria-label={`Delete picture ${number}`}>
+                Delete
+              </summary>
+              <PictureAct act="delete" label="Delete for good" icon="trash" look="danger" {...place} />
+            </details>
             <PictureAct {...(hidden ? showIt : hideIt)} {...place} />
           </span>
         </div>
@@ -147,13 +152,13 @@ function Picture({ file, number, offset, path }: { file: KeptFile; number: numbe
 const showIt = { act: "show", label: "Show", icon: "eye" } as const;
 const hideIt = { act: "hide", label: "Hide", icon: "eye-off" } as const;
 
-function PictureAct({ act, label, icon, name, number, offset, path }: PictureActProps) {
+function PictureAct({ act, label, icon, look, name, number, offset, path }: PictureActProps) {
   return (
     <form method="post" action={path}>
       <ActField value={act} />
       <input type="hidden" name="name" value={name} />
       <input type="hidden" name="offset" value={offset} />
-      <Button size="small" icon={icon} aria-label={`${label} picture ${number}`}>
+      <Button size="small" look={look} icon={icon} aria-label={`${label} picture ${number}`}>
         {label}
       </Button>
     </form>
@@ -164,6 +169,7 @@ interface PictureActProps {
   readonly act: "hide" | "show" | "delete";
   readonly label: string;
   readonly icon: "eye" | "eye-off" | "trash";
+  readonly look?: "danger";
   readonly name: string;
   readonly number: number;
   readonly offset: number;

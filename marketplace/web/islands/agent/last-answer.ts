@@ -2,7 +2,7 @@ import { storeFirst } from "../payment/room.ts";
 import { ownName } from "./account-here.ts";
 import type { Answer } from "./result.ts";
 
-/** Keeps the last answer in the tab, so that a reload of the page shows it again. One that is too large is not kept. */
+/** Keeps the last answer in the tab, so that a reload of the page, or coming back to it, shows it again. One that is too large is not kept. */
 export function keepAnswer(agent: string, answer: Answer): void {
   try {
     storeFirst(keyOf(agent), JSON.stringify(answer));

@@ -120,7 +120,7 @@ async function showBalance(): Promise<void> {
   document.querySelector(".bar .balance b")?.replaceChildren(text);
 }
 
-/** What went wrong before anything was signed. */
+/** What went wrong in this page: before anything was signed, or while a payment is under way. */
 export function tellFailure({ form, view, keptAs }: Buying, error: unknown): void {
   const { payment } = findKept(keptAs);
   if (payment) {

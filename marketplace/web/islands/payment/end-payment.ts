@@ -20,7 +20,7 @@ export type PaymentEnd = "delivered" | "free" | "owed" | "gone" | "used" | "refu
  * `closePayment`, once its result is shown and kept.
  */
 export async function endPayment({ bought, kept, delivered, hasResult, view }: Ended): Promise<PaymentEnd> {
-  const end = endOf(delivered, hasResult);
+  const end = await endOf(delivered, hasResult);
   if (end === "delivered") return end;
   if (end === "owed") view.payment(kept, await delivered.watch.last());
   if (end === "gone" || end === "used") await closePayment({ bought, kept, delivered, view });
@@ -56,9 +56,12 @@ interface Ended {
   readonly view: PaymentView;
 }
 
-function endOf({ status, body, isSettled, isAgain }: Delivered, hasResult: boolean): PaymentEnd {
-  // An earlier post may have been settled, whatever this one was answered.
-  if (status === 200 && hasResult) return isSettled || isAgain ? "delivered" : "free";
+async function endOf({ status, body, isSettled, isAgain, watch }: Delivered, hasResult: boolean): Promise<PaymentEnd> {
+  if (status === 200 && hasResult) {
+    // An earlier post may have been settled, whatever this one was answered.
+    const isPaid = isSettled || (isAgain && (await watch.last())?.state === "settled");
+    return isPaid ? "delivered" : "free";
+  }
   if (status === 402 && errorOf(status, body).startsWith("already_settled:")) return "used";
   if (body.charged === true) return status === 410 ? "gone" : "owed";
   if (status === 402) return "refused";

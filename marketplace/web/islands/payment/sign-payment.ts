@@ -52,7 +52,7 @@ export async function signPayment(purchase: Purchase): Promise<KeptPayment | Not
   // The case of an EVM address says nothing.
   if (payee && payee.toLowerCase() !== payTo.toLowerCase()) {
     const said = `To ${payTo}, and not to ${payee}. Reload this page. Nothing was charged.`;
-    return { tone: "warn", title: "It is paid to another account by now", said };
+    return notSigned(view, "It is paid to another account by now", said);
   }
   if (!(await agreesTo(Math.ceil(Number(amount) / Number(atomicPerCredit))))) {
     return { tone: "info", title: "Not run", said: "You did not agree to the new price. Nothing was charged." };
@@ -74,7 +74,7 @@ const tooLarge: NotSigned = {
   said: "The browser cannot keep it until its answer is here. Use a smaller picture, or pay from a terminal. Nothing was charged.",
 };
 
-function notSigned(view: PaymentView, refusal: string): NotSigned {
+function notSigned(view: PaymentView, refusal: string, said = "Nothing was charged."): NotSigned {
   view.noPayment();
-  return { tone: "warn", title: refusal, said: "Nothing was charged." };
+  return { tone: "warn", title: refusal, said };
 }

@@ -46,9 +46,10 @@ export class AskFailedError extends Error {
   }
 
   asLost(): AskFailedError {
-    const { message, title, retryAfterSeconds } = this;
+    const { message, title, retryAfterSeconds, status } = this;
     return new AskFailedError(message, {
       isLost: true,
+      ...(status !== undefined && { status }),
       ...(title !== undefined && { title }),
       ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
     });

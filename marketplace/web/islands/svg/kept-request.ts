@@ -1,3 +1,5 @@
+import { storeFirst } from "../payment/room.ts";
+
 /** A drawing that was asked for with an account's credits. Under one name it is made and charged once. */
 export interface KeptRequest {
   readonly name: string;
@@ -50,7 +52,7 @@ export function forgetRequest(account: string, kind: Kind): void {
 function store(key: string, request: KeptRequest): boolean {
   try {
     sessionStorage.removeItem(key);
-    sessionStorage.setItem(key, JSON.stringify(request));
+    storeFirst(key, JSON.stringify(request));
     return true;
   } catch {
     return false;

@@ -12,11 +12,14 @@ export async function makeWithCredits({ settings, picture }: Order, price: numbe
   const kind = picture ? "trace" : "draw";
   const before = findRequest(account, kind);
   const isAgain = before?.of === of;
+  // One whose connection was lost comes before any other one; one that was refused for now does not.
+  const comesFirst = isAgain && before.body !== undefined;
   const name = isAgain ? before.name : crypto.randomUUID();
   const body = JSON.stringify({ ...asked, max_credits: price });
   keepRequest(account, kind, { name, of, body, ...(picture && { fileName: picture.name }) });
   return askByName({ account, kind, name, body }, isAgain).catch((error: unknown) => {
-    if (isAgain || !(error instanceof AskFailedError) || !error.mayHaveRun) throw error;
+    if (comesFirst || !(error instanceof AskFailedError)) throw error;
+    if (isAgain ? !error.saysNothingOfBefore : !error.mayHaveRun) throw error;
     // For an equal order alone: another one does not wait for it.
     keepRequest(account, kind, { name, of });
     throw error.asLost();
