@@ -79,9 +79,10 @@ function* readingsOf(stretch: string): Generator<Reading> {
   const plain = /[\\\r\n]/.test(stretch) ? stretch.replace(/\\[rn]|[\\\r\n]/g, "") : stretch;
   for (let from = 0; from < 4; from += 1) yield* readingFrom(plain, "base64", from);
   if (/^[0-9a-f]{16}/i.test(plain)) for (const from of [0, 1]) yield* readingFrom(plain, "hex", from);
-  let left = packedStartsMax;
+  let [left, looks] = [packedStartsMax, packedLooksMax];
   for (const { index } of plain.matchAll(/H4sI|e[AFJN]/g)) {
-    if (left === 0) return;
+    looks -= 1;
+    if (left === 0 || looks === 0) return;
     const [reading] = index > 3 ? readingFrom(plain, "base64", index) : [];
     if (!reading?.isPacked) continue;
     left -= 1;
@@ -90,6 +91,8 @@ function* readingsOf(stretch: string): Generator<Reading> {
 }
 
 const packedStartsMax = 8;
+/** Three megabytes of base64 have so many places that could begin what is packed. */
+const packedLooksMax = 4_096;
 
 function* readingFrom(plain: string, encoding: Reading["encoding"], from: number): Generator<Reading> {
   const start = Buffer.from(plain.slice(from, from + startLength), encoding);
