@@ -207,7 +207,7 @@ describe("sealed secrets", () => {
     const rotated = createSealer([two, one]);
     expect(rotated.open(sealed, "p")).toBe("word");
     expect(createSealer([two]).open(rotated.seal("word", "p"), "p")).toBe("word");
-    expect(() => createSealer([two]).open(sealed, "p")).toThrow("no sealing key");
+    expect(() => createSealer([two]).open(sealed, "p")).toThrow("try again shortly");
     expect(() => createSealer([]).seal("word", "p")).toThrow("MARKETPLACE_SEALING_KEY");
   });
 

@@ -46,23 +46,17 @@ export class AskFailedError extends Error {
   }
 
   asLost(): AskFailedError {
-    const { message, title, retryAfterSeconds, status } = this;
-    return new AskFailedError(message, {
-      isLost: true,
-      ...(status !== undefined && { status }),
-      ...(title !== undefined && { title }),
-      ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
-    });
+    return new AskFailedError(this.message, { ...this, isLost: true });
   }
 }
 
 const notHereYet = "It is drawn and paid for, and not here yet. Press again.";
 
 interface AskFailure {
-  readonly retryAfterSeconds?: number;
+  readonly retryAfterSeconds?: number | undefined;
   readonly isLost?: boolean;
-  readonly title?: string;
-  readonly status?: number;
+  readonly title?: string | undefined;
+  readonly status?: number | undefined;
   readonly isFree?: boolean;
 }
 
