@@ -1,9 +1,7 @@
 /** What is seldom met and costs little to look for: base32 at any offset, bytes in binary and octal, code points. */
 export function rareEncodingsOf(word: string): string[] {
   const bytes = Buffer.from(word);
-  const base32 = base32Alphabets.flatMap((alphabet) =>
-    [0, 1, 2, 3, 4].map((before) => base32Core(bytes, before, alphabet)),
-  );
+  const base32 = [0, 1, 2, 3, 4].map((before) => base32Values(bytes, before)).flatMap(inBase32);
   const codes = [...word].map((char) => char.codePointAt(0)!.toString(16));
   return [
     ...base32,
@@ -22,16 +20,27 @@ const base32Alphabets = [
   "0123456789abcdefghjkmnpqrstvwxyz",
 ];
 
-/** The characters that are equal whatever stands around the bytes; `before` bytes stand in front. */
-function base32Core(bytes: Buffer, before: number, alphabet: string): string {
-  const bits = [...Buffer.concat([Buffer.alloc(before), bytes])]
-    .map((byte) => byte.toString(2).padStart(8, "0"))
-    .join("");
-  let core = "";
-  for (let at = Math.ceil((before * 8) / 5) * 5; at + 5 <= bits.length; at += 5) {
-    core += alphabet[Number.parseInt(bits.slice(at, at + 5), 2)];
+function inBase32(values: readonly number[]): string[] {
+  return base32Alphabets.map((alphabet) => values.map((value) => alphabet[value]).join(""));
+}
+
+/** The groups of five bits that are equal whatever stands around the bytes; `before` bytes stand in front. */
+function base32Values(bytes: Buffer, before: number): number[] {
+  const values: number[] = [];
+  let [bits, count] = [0, 0];
+  // Of the group that begins in the bytes before, the rest is left out.
+  let skipped = (5 - ((before * 8) % 5)) % 5;
+  for (const byte of bytes) {
+    bits = (bits << 8) | byte;
+    count += 8;
+    if (skipped > 0) {
+      count -= skipped;
+      skipped = 0;
+    }
+    for (; count >= 5; count -= 5) values.push((bits >> (count - 5)) & 31);
+    bits &= (1 << count) - 1;
   }
-  return core;
+  return values;
 }
 
 /** The first characters of a text in base58, which depend on all of it: as a part of another it is not found. */
