@@ -1,4 +1,5 @@
 import { asWords } from "./runs.ts";
+import { contrastSquaredMin, squaredDistance } from "./unblend.ts";
 
 /** Px of ground around a picture in which what ends at its borders is seen to end. */
 export const margin = 1;
@@ -12,7 +13,7 @@ export function groundBeyond(pixels: Uint8Array, width: number, height: number):
   if (endsAtBorders(width, height, (p) => pixels[p * 4 + 3] / 255)) return 0;
   const words = asWords(pixels);
   const corners = [0, width - 1, words.length - width, words.length - 1];
-  const alike = (p: number) => corners.filter((q) => squaredDistance(pixels, p, q) <= alikeSquaredMax).length;
+  const alike = (p: number) => corners.filter((q) => squaredDistance(pixels, p * 4, q * 4) <= alikeSquaredMax).length;
   const ground = corners.find((p) => alike(p) >= cornersMin);
   if (ground === undefined || Math.min(width, height) < sideMin) return null;
   return endsAtBorders(width, height, (p, thing) => shareOf(pixels, p, ground, thing)) ? words[ground] : null;
@@ -66,14 +67,6 @@ function shareOf(pixels: Uint8Array, p: number, ground: number, thing: number): 
   }
   if (length <= alikeSquaredMax) return 0;
   return span < contrastSquaredMin || length - (along * along) / span > 0.02 * span + 40 ? 1 : along / span;
-}
-
-const contrastSquaredMin = 28 * 28;
-
-function squaredDistance(pixels: Uint8Array, p: number, q: number): number {
-  let sum = 0;
-  for (let c = 0; c < 4; c++) sum += (pixels[p * 4 + c] - pixels[q * 4 + c]) ** 2;
-  return sum;
 }
 
 /** A picture with a margin of `ground` around it. */

@@ -1,3 +1,5 @@
+import { contrastSquaredMin, squaredDistance } from "./unblend.ts";
+
 /**
  * Closes seams: where shapes of two colours were drawn side by side, each in its anti-aliasing, a little of what is behind shows
  * between them, a quarter at most. It is no line of the drawing. Such a pixel has solid ones of different colours on two
@@ -21,12 +23,9 @@ export function closeSeams(pixels: Uint8Array, width: number, height: number): v
 
 function areTwoShapes(pixels: Uint8Array, p: number, q: number): boolean {
   if (pixels[p * 4 + 3] < solidMin || pixels[q * 4 + 3] < solidMin) return false;
-  let contrast = 0;
-  for (let c = 0; c < 3; c++) contrast += (pixels[p * 4 + c] - pixels[q * 4 + c]) ** 2;
-  return contrast >= contrastSquaredMin;
+  return squaredDistance(pixels, p * 4, q * 4) >= contrastSquaredMin;
 }
 
 const solidMin = 250;
 /** Three quarters, but for rounding. */
 const seamMin = 188;
-const contrastSquaredMin = 28 * 28;

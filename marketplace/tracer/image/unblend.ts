@@ -15,7 +15,8 @@ export function unblend(pixels: Uint8Array, width: number, height: number): Uint
   return out;
 }
 
-const contrastSquaredMin = 28 * 28;
+/** What two colours differ by at least where one is not the other's shade. */
+export const contrastSquaredMin = 28 * 28;
 
 interface Blends {
   readonly is: Uint8Array;
@@ -186,7 +187,8 @@ function ridge(pixels: Uint8Array, p: number, width: number): number {
   return most;
 }
 
-function squaredDistance(pixels: Uint8Array, a: number, b: number): number {
+/** Of the pixels whose bytes begin at `a` and `b`. */
+export function squaredDistance(pixels: Uint8Array, a: number, b: number): number {
   const r = pixels[a] - pixels[b];
   const g = pixels[a + 1] - pixels[b + 1];
   const u = pixels[a + 2] - pixels[b + 2];
