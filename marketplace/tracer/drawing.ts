@@ -29,6 +29,8 @@ export interface Element {
   readonly stroke?: Stroke;
   /** The element fades in over the box around it: from nothing at its top or left to its full opacity at the other end. */
   readonly fade?: Fade;
+  /** The element is drawn only inside of this shape; neighbours that name the same one are one thing. */
+  readonly within?: Shape;
   /** The element is never joined with neighbours of the same paint. */
   readonly whole?: boolean;
 }

@@ -24,14 +24,13 @@ import { moved } from "./output/moved.ts";
 import { drawPixels } from "./output/pixel-art.ts";
 import { writeSvg } from "./output/write-svg.ts";
 import { describeAreas, slopeWorth } from "./regions/areas.ts";
-import type { Field } from "./regions/field.ts";
+import { type Gradient, isField } from "./regions/gradient.ts";
 import { evenInk } from "./regions/ink.ts";
-import { joinField } from "./regions/join-field.ts";
+import { joinSmooth } from "./regions/join-smooth.ts";
 import { keptStructure } from "./regions/kept-structure.ts";
 import { Merging } from "./regions/merge.ts";
 import { nearestColour } from "./regions/palette.ts";
 import { joinRadials } from "./regions/radial.ts";
-import type { Radial } from "./regions/radial-fit.ts";
 import { relaxBorders } from "./regions/relax.ts";
 import { segment } from "./regions/segment.ts";
 import { liftOffGround } from "./shadow/off-ground.ts";
@@ -249,8 +248,11 @@ function draw(stage: Stage, merges: number, image: Raster, settings: Settings, d
   const { margin, pixels, lifted: soft } = stage;
   const picture = relaxBorders(merged(stage, merges), settings.lambda / 2);
   keepTo(deadlineMs);
-  const gradients: Map<number, Radial | Field> = joinRadials(picture, settings.lambda, !settings.gradients);
-  const bent = mayBend(settings) && !soft ? joinField(picture, gradients, settings.lambda) : null;
+  const gradients: Map<number, Gradient> = joinRadials(picture, settings.lambda, !settings.gradients);
+  joinSmooth(picture, gradients, settings.lambda, {
+    mayLieBeneath: mayLieBeneath(settings) && !soft,
+    fadesOnly: !settings.gradients,
+  });
   keepTo(deadlineMs);
   const inked = evenInk({ ...picture, gradients });
   const areas = describeAreas({ ...picture, clean: inked }, gradients, settings, soft ?? nothingBeneath);
@@ -266,7 +268,8 @@ function draw(stage: Stage, merges: number, image: Raster, settings: Settings, d
     ...grouped,
     deadlineMs,
   });
-  const field = bent ? [{ id: "field", elements: [...drawGround(bent, areas), ...drawField(bent)] }] : [];
+  const ground = [...gradients.values()].filter(isField).find(({ isGround }) => isGround);
+  const field = ground ? [{ id: "field", elements: [...drawGround(ground, areas), ...drawField(ground)] }] : [];
   const groups = [...(soft ? inPalette(soft, areas.palette) : []), ...field, ...drawn.groups];
   keepTo(deadlineMs);
   const drawing = { ...withoutMargin({ ...drawn, groups }, margin), width: image.width, height: image.height };
@@ -294,8 +297,8 @@ function covers(shape: Shape, width: number, height: number): boolean {
 
 const whole = (width: number, height: number): Shape => ({ kind: "rect", x: 0, y: 0, width, height });
 
-/** A field is drawn beneath all else, as one: it is no area of its own that could be taken away or named. */
-function mayBend({ gradients, mode, removeBackground, objects }: Settings): boolean {
+/** What is drawn beneath all else is no area of its own that could be taken away or named. */
+function mayLieBeneath({ gradients, mode, removeBackground, objects }: Settings): boolean {
   return gradients && mode === "stacked" && !removeBackground && !objects;
 }
 

@@ -1,6 +1,5 @@
 import type { AreaMap } from "../regions/components.ts";
-import { type Field, fieldColour, isField } from "../regions/field.ts";
-import { type Radial, radialColour } from "../regions/radial-fit.ts";
+import { type Gradient, gradientColour } from "../regions/gradient.ts";
 import type { Contour, Contours } from "./contours.ts";
 import { leapsOf } from "./leaps.ts";
 import { endCorner, narrowEnd, startCorner } from "./narrow-ends.ts";
@@ -15,7 +14,7 @@ export interface SnapInput {
   /** Colour planes of all areas, 12 numbers each (colour-model.ts). */
   readonly planes: Float64Array;
   /** Areas whose colour is a radial gradient or a field instead. */
-  readonly radials: ReadonlyMap<number, Radial | Field>;
+  readonly radials: ReadonlyMap<number, Gradient>;
   /** Whether an edge of `area` against `other` lies under what is drawn later. */
   readonly hidden: (area: number, other: number) => boolean;
   /** Most the curve may miss a well-marked edge by, px. */
@@ -243,17 +242,12 @@ function contrastSquared({ map: { width, height }, planes, radials }: SnapInput)
   if (radials.size > 0) {
     const innerRound = radials.get(area);
     const outerRound = radials.get(other);
-    if (innerRound) colourOf(innerRound, x + 0.5, y + 0.5, inner);
-    if (outerRound) colourOf(outerRound, x + 0.5, y + 0.5, outer);
+    if (innerRound) gradientColour(innerRound, x + 0.5, y + 0.5, inner);
+    if (outerRound) gradientColour(outerRound, x + 0.5, y + 0.5, outer);
   }
   let span = 0;
   for (let c = 0; c < 4; c++) span += (inner[c] - outer[c]) ** 2;
   return span;
-}
-
-function colourOf(gradient: Radial | Field, x: number, y: number, out: Float64Array): void {
-  if (isField(gradient)) fieldColour(gradient, x, y, out);
-  else radialColour(gradient, x, y, out);
 }
 
 /** How far outwards the edge lies, px, by what the pixels on both sides hold of the two colours. */

@@ -13,8 +13,9 @@ import type { Objects } from "../objects/find-objects.ts";
 import type { Settings } from "../options.ts";
 import type { Areas } from "../regions/areas.ts";
 import { stride } from "../regions/colour-model.ts";
-import { isRadial } from "../regions/field.ts";
+import { isRadial } from "../regions/gradient.ts";
 import { bordered } from "./bordered.ts";
+import { drawIn } from "./draw-gradient.ts";
 import { type Extent, planeFill, radialFill } from "./fills.ts";
 import { depthLayers, objectLayers } from "./layers.ts";
 import { namedGroups } from "./name-groups.ts";
@@ -76,15 +77,21 @@ export function drawAreas(
     const elements = sheet.on(layering.layer[area]);
     const outer = chain.all[chain.outer[area]];
     const fill = fillOf(areas, area, chain, outer);
+    const gradient = radials.get(area);
+    const inParts = gradient && !isRadial(gradient) ? gradient : null;
     if (area === plate) {
       // Nothing can show behind the first area of an opaque picture: it is the whole ground.
-      elements.push({ fill, shape: { kind: "rect", x: 0, y: 0, width, height } });
+      const shape = { kind: "rect" as const, x: 0, y: 0, width, height };
+      elements.push(...(inParts ? drawIn(inParts, shape) : [{ fill, shape }]));
     } else if (empty[area] === 0 && unseen[area] === 0) {
       const frame = holes.has(area) ? null : strokes.frameOf(outer, chain);
       const shape = frame?.shape ?? shapeOf(input, [outer, ...(holes.get(area) ?? [])], points);
       const isOwn = map.sizes[area] >= ownSizeMin || (shape && isSign(shape) && map.sizes[area] >= signSizeMin);
       const whole = own && isOwn && (runOf?.[area] ?? -1) < 0;
-      if (shape) {
+      if (shape && inParts) {
+        elements.push(...drawIn(inParts, shape));
+        if (frame) elements.push({ fill: { kind: "none" }, shape, stroke: frame.stroke });
+      } else if (shape) {
         const element = { fill, shape, ...(frame && { stroke: frame.stroke }), ...(whole && { whole }) };
         place(area, element, elements);
       }

@@ -54,6 +54,8 @@ export function radialFill({ cx, cy, r, stops: places, towards }: Radial): Fill 
     return { offset: offset, colour: straight(red, green, blue, alpha) };
   });
   const stops = needed(inSeenColours(all));
+  const [{ colour }] = stops;
+  if (stops.every((stop) => apart(stop.colour, (of) => of(colour)) < levelsMin)) return { kind: "flat", colour };
   if (!towards) return { kind: "radial", cx, cy, r, stops };
   return { kind: "linear", x1: cx, y1: cy, x2: cx + towards.dx * r, y2: cy + towards.dy * r, stops };
 }
@@ -79,15 +81,17 @@ function needed(stops: readonly Stop[]): Stop[] {
 
 function isBetween(before: Stop, stop: Stop, after: Stop): boolean {
   const share = (stop.offset - before.offset) / (after.offset - before.offset);
-  const off = (of: (colour: Colour) => number) =>
-    Math.abs(of(stop.colour) - of(before.colour) * (1 - share) - of(after.colour) * share);
-  return (
-    Math.max(
-      off(({ r }) => r),
-      off(({ g }) => g),
-      off(({ b }) => b),
-      255 * off((c) => c.opacity),
-    ) < levelsMin
+  return apart(stop.colour, (of) => of(before.colour) * (1 - share) + of(after.colour) * share) < levelsMin;
+}
+
+/** How far a colour is from another, of which each channel is known, levels. */
+function apart(colour: Colour, other: (of: (colour: Colour) => number) => number): number {
+  const off = (of: (colour: Colour) => number) => Math.abs(of(colour) - other(of));
+  return Math.max(
+    off(({ r }) => r),
+    off(({ g }) => g),
+    off(({ b }) => b),
+    255 * off((c) => c.opacity),
   );
 }
 

@@ -2,12 +2,23 @@ import type { Element, Fill, Group, Outline, Shape } from "../drawing.ts";
 
 /** Groups as they are, elsewhere: everything `x` to the right and `y` down, in the drawing's units. */
 export function moved(groups: readonly Group[], x: number, y: number): Group[] {
+  const within = once((shape: Shape) => movedShape(shape, x, y));
   const element = ({ fill, shape, ...rest }: Element): Element => ({
     ...rest,
     fill: movedFill(fill, x, y),
     shape: movedShape(shape, x, y),
+    ...(rest.within && { within: within(rest.within) }),
   });
   return groups.map((group) => ({ ...group, elements: group.elements.map(element) }));
+}
+
+/** What is made of the same thing again is the same. */
+function once<T extends object, R>(make: (of: T) => R): (of: T) => R {
+  const made = new Map<T, R>();
+  return (of) => {
+    if (!made.has(of)) made.set(of, make(of));
+    return made.get(of)!;
+  };
 }
 
 function movedFill(fill: Fill, x: number, y: number): Fill {

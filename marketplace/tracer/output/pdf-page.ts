@@ -47,9 +47,23 @@ export function layOutPdf(drawing: Drawing): PdfPage {
   return { content: latin1Bytes(content), assemble };
 }
 
-function paint({ fill, shape, stroke, fade }: Element, resources: Resources, spanX: number, spanY: number): string {
+function paint(element: Element, resources: Resources, spanX: number, spanY: number): string {
+  const { within } = element;
+  const painted = paintWhole(element, resources, spanX, spanY);
+  return within ? `q ${pathOperators(within)}W${ruleOf(within)} n\n${painted}Q\n` : painted;
+}
+
+/** Inside is where a ray crosses the outlines an odd number of times; otherwise nonzero winding. */
+const ruleOf = (shape: Shape) => (shape.kind === "path" && shape.evenOdd ? "*" : "");
+
+function paintWhole(
+  { fill, shape, stroke, fade }: Element,
+  resources: Resources,
+  spanX: number,
+  spanY: number,
+): string {
   const path = pathOperators(shape);
-  const rule = shape.kind === "path" && shape.evenOdd ? "*" : "";
+  const rule = ruleOf(shape);
   const line = stroke ? `q ${stroked(stroke, resources)}${path}S\nQ\n` : "";
   if (fill.kind === "none") return line;
   if (fill.kind === "flat") {

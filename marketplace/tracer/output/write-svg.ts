@@ -1,24 +1,31 @@
 import { type Drawing, type Element, type Fade, type Fill, fadeEnd, hex, type Shape, type Stroke } from "../drawing.ts";
 import { linearEnds } from "./linear-ends.ts";
-import { PathData } from "./path-data.ts";
+import { PathData, pathData } from "./path-data.ts";
 import { radialCircle } from "./radial-circle.ts";
 
 /**
  * Step 8: the drawing as SVG text. Only `svg g path circle ellipse rect line polyline polygon defs linearGradient
- * radialGradient stop mask`, numbers, hex colours and references to own gradients can come out of it: it has no way to write
+ * radialGradient stop mask clipPath`, numbers, hex colours and references to own gradients can come out of it: it has no way to write
  * anything else.
  */
 export function writeSvg(drawing: Drawing): string {
   const { width, height, spanX, spanY, groups, crisp, oneWay, grid: unit } = drawing;
   const gradients = new Map<string, string>();
+  const clips = new Map<Shape, string>();
   const body = groups.map((group) => {
-    const elements = writeElements(group.elements, unit, oneWay, gradients);
+    const elements = stretches(group.elements)
+      .map(({ within, elements }) => {
+        const text = writeElements(elements, unit, oneWay, gradients);
+        return within ? `<g clip-path="url(#${idOf(clips, within, "c")})">${text}</g>` : text;
+      })
+      .join("");
     return group.id === null ? elements : `<g id="${group.id}"${group.crisp ? crispEdges : ""}>${elements}</g>`;
   });
   const fades = new Set(groups.flatMap((group) => group.elements.flatMap(({ fade }) => fade ?? [])));
   const defs =
     [...gradients].map(([markup, id]) => markup.replace("Gradient", `Gradient id="${id}"`)).join("") +
-    [...fades].sort().map(maskOf).join("");
+    [...fades].sort().map(maskOf).join("") +
+    [...clips].map(([shape, id]) => `<clipPath id="${id}">${outlineOf(shape, unit)}</clipPath>`).join("");
   return (
     `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${spanX * unit} ${spanY * unit}"` +
     `${spanX * height === spanY * width ? "" : ' preserveAspectRatio="none"'}` +
@@ -34,6 +41,30 @@ function maskOf(fade: Fade): string {
     `<stop stop-color="#fff" stop-opacity="0"/><stop offset="1" stop-color="#fff"/></linearGradient>` +
     `<mask id="mask-${fade}" maskContentUnits="objectBoundingBox"><rect fill="url(#fade-${fade})" width="1" height="1"/></mask>`
   );
+}
+
+/** Neighbours that are drawn within one shape, or within none, together. */
+function stretches(elements: readonly Element[]): { within: Shape | undefined; elements: Element[] }[] {
+  const found: { within: Shape | undefined; elements: Element[] }[] = [];
+  for (const element of elements) {
+    const last = found.at(-1);
+    if (last && last.within === element.within) last.elements.push(element);
+    else found.push({ within: element.within, elements: [element] });
+  }
+  return found;
+}
+
+/** A shape without paint: what is inside is drawn. */
+function outlineOf(shape: Shape, unit: number): string {
+  if (shape.kind !== "path") return `<${shape.kind}${placeOf(shape, unit)}/>`;
+  return `<path${shape.evenOdd ? ' clip-rule="evenodd"' : ""} d="${pathData(shape.outlines, unit)}"/>`;
+}
+
+/** What is named for the first time gets the next number. */
+function idOf<T>(ids: Map<T, string>, of: T, letter: string): string {
+  const id = ids.get(of) ?? `${letter}${ids.size.toString(36)}`;
+  ids.set(of, id);
+  return id;
 }
 
 const crispEdges = ' shape-rendering="crispEdges"';
@@ -115,12 +146,7 @@ function paintOf(fill: Fill, shape: Shape, unit: number, gradients: Map<string, 
     fill.kind === "linear"
       ? `<linearGradient${linearEnds(fill, shape, unit)}>${stops}</linearGradient>`
       : `<radialGradient${radialCircle(fill, shape, unit)}>${stops}</radialGradient>`;
-  let id = gradients.get(markup);
-  if (id === undefined) {
-    id = `g${gradients.size.toString(36)}`;
-    gradients.set(markup, id);
-  }
-  return ` fill="url(#${id})"`;
+  return ` fill="url(#${idOf(gradients, markup, "g")})"`;
 }
 
 function decimal(v: number): string {

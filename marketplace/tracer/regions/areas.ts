@@ -4,9 +4,8 @@ import type { Settings } from "../options.ts";
 import { type Background, type Beneath, findBackground } from "./background.ts";
 import { moments, plane, type Segmented, stride } from "./colour-model.ts";
 import { type AreaMap, components, componentsOf, grouped } from "./components.ts";
-import { type Field, isRadial } from "./field.ts";
+import { type Gradient, isField, isRadial } from "./gradient.ts";
 import { groupsOfOnePaint, sharePaints } from "./paints.ts";
-import type { Radial } from "./radial-fit.ts";
 import { alphaMin, straightMean, toneAreas } from "./tones.ts";
 
 /** The areas a picture is cut into, with what is known of each before it is outlined. */
@@ -17,7 +16,7 @@ export interface Areas {
   readonly sums: Float64Array;
   readonly sloped: Uint8Array;
   /** Areas whose colour is a radial gradient or a field, by number. */
-  readonly radials: ReadonlyMap<number, Radial | Field>;
+  readonly radials: ReadonlyMap<number, Gradient>;
   readonly opaque: Uint8Array;
   /** Nothing is drawn here: transparent, or background to be removed. */
   readonly empty: Uint8Array;
@@ -36,7 +35,7 @@ export interface Areas {
  */
 export function describeAreas(
   picture: Segmented,
-  gradients: ReadonlyMap<number, Radial | Field>,
+  gradients: ReadonlyMap<number, Gradient>,
   settings: Settings,
   beneath: Beneath,
 ): Areas {
@@ -98,7 +97,7 @@ function described(areas: Areas, joined: AreaMap, from: Int32Array): Areas {
   const joinedPlanes = new Float64Array(joined.count * 12);
   // Moments are asked of sloped areas only, and those are never joined.
   const joinedSums = new Float64Array(joined.count * stride);
-  const joinedRadials = new Map<number, Radial | Field>();
+  const joinedRadials = new Map<number, Gradient>();
   for (let i = 0; i < from.length; i++) {
     const a = from[i];
     for (let k = 0; k < 12; k++) joinedPlanes[i * 12 + k] = planes[a * 12 + k];
@@ -123,7 +122,7 @@ function described(areas: Areas, joined: AreaMap, from: Int32Array): Areas {
 
 function describeEach(
   picture: Segmented,
-  gradients: ReadonlyMap<number, Radial | Field>,
+  gradients: ReadonlyMap<number, Gradient>,
   settings: Settings,
   beneath: Beneath,
 ): Areas {
@@ -140,13 +139,14 @@ function describeEach(
   for (let a = 0; a < count; a++) {
     const gradient = radials.get(a);
     const radial = gradient && isRadial(gradient) ? gradient : null;
+    const isWhole = gradient !== undefined && !radial;
     const alpha = sums[a * stride + 15] / sums[a * stride];
-    sloped[a] = plane(sums, a, planes, a * 12, radial ? anyWorth : worth) || radial ? 1 : 0;
+    sloped[a] = plane(sums, a, planes, a * 12, gradient ? anyWorth : worth) || gradient ? 1 : 0;
     const fades =
       (sloped[a] === 1 && alpha < wholeMin && Math.hypot(planes[a * 12 + 10], planes[a * 12 + 11]) > 0.02) ||
       radial?.stops.some((v, i) => i % 5 === 4 && v < opaqueMin);
-    opaque[a] = alpha >= opaqueMin && !fades ? 1 : 0;
-    empty[a] = alpha < alphaMin || (gradient && !radial) ? 1 : 0;
+    opaque[a] = isWhole || (alpha >= opaqueMin && !fades) ? 1 : 0;
+    empty[a] = alpha < alphaMin || (gradient && isField(gradient) && gradient.isGround) ? 1 : 0;
     if (settings.gradients) continue;
     const tone = toned ? toned.tones[map.labelOf[a]] : straightMean(sums, a);
     if (opaque[a] === 1) sloped[a] = 0;
@@ -196,9 +196,9 @@ function paintIn({ r, g, b }: Colour, planes: Float64Array, area: number, opaque
 function radialAreas(
   map: AreaMap,
   { labels, runs }: Segmented,
-  gradients: ReadonlyMap<number, Radial | Field>,
-): Map<number, Radial | Field> {
-  const radials = new Map<number, Radial | Field>();
+  gradients: ReadonlyMap<number, Gradient>,
+): Map<number, Gradient> {
+  const radials = new Map<number, Gradient>();
   if (gradients.size === 0) return radials;
   let run = 0;
   eachRun(runs, (begin) => {

@@ -1,5 +1,3 @@
-import type { Radial } from "./radial-fit.ts";
-
 /**
  * Colour that bends in any way, which no single gradient does: curves of colour along lines of the picture, with a
  * straight passage from each to the next. Each line is a linear gradient, each passage one faded in over another
@@ -13,6 +11,8 @@ export interface Field {
   readonly top: number;
   readonly right: number;
   readonly bottom: number;
+  /** It is drawn beneath all else, without an outline: it is no area of its own. */
+  readonly isGround?: boolean;
   /** At rising places, the first and the last at the window's borders. */
   readonly lines: readonly Line[];
 }
@@ -24,14 +24,6 @@ export interface Line {
   readonly places: readonly number[];
   /** Three channels for each place. */
   readonly colours: readonly number[];
-}
-
-export function isField(gradient: Radial | Field): gradient is Field {
-  return "lines" in gradient;
-}
-
-export function isRadial(gradient: Radial | Field): gradient is Radial {
-  return !isField(gradient);
 }
 
 /** Sets three channels of `out` to the field's colour, the fourth to opaque. */

@@ -24,7 +24,8 @@ const bins = 12;
 /** How many stops for a linear gradient that is not a single plane. */
 const straightKnots = [3, 4, 5, 7];
 
-interface Samples {
+/** Sampled pixels: their middles, px, and colours. */
+export interface Samples {
   readonly x: Float64Array;
   readonly y: Float64Array;
   /** Four channels each. */
@@ -49,6 +50,12 @@ export function fitRadial(
   total: number,
   lambda: number,
 ): Fit | null {
+  // What fades away is a shadow's or a glow's, which have a middle.
+  const isOpaque = places.every((p) => pixels[p * 4 + 3] >= opaqueMin);
+  return fitSamples(samplesAt(places, pixels, width), isOpaque, total, lambda);
+}
+
+export function samplesAt(places: Int32Array, pixels: Uint8Array, width: number): Samples {
   const n = places.length;
   const samples = { x: new Float64Array(n), y: new Float64Array(n), colours: new Float64Array(n * 4) };
   for (let i = 0; i < n; i++) {
@@ -57,11 +64,20 @@ export function fitRadial(
     samples.y[i] = Math.floor(p / width) + 0.5;
     for (let c = 0; c < 4; c++) samples.colours[i * 4 + c] = pixels[p * 4 + c];
   }
-  const cost = (error: number, knots: number) => (error * total) / n + knots * stopWorth * lambda;
+  return samples;
+}
+
+/** As `fitRadial`; a linear gradient is looked for where `mayBeLinear`. */
+export function fitSamples(samples: Samples, mayBeLinear: boolean, total: number, lambda: number): Fit | null {
+  const cost = (error: number, knots: number) => (error * total) / samples.x.length + knots * stopWorth * lambda;
   const round = fitRound(samples, cost);
-  // What fades away is a shadow's or a glow's, which have a middle.
-  const isOpaque = places.every((p) => pixels[p * 4 + 3] >= opaqueMin);
-  return (isOpaque ? fitStraight(samples, cost, round?.cost ?? Number.POSITIVE_INFINITY) : null) ?? round;
+  return (mayBeLinear ? fitStraight(samples, cost, round?.cost ?? Number.POSITIVE_INFINITY) : null) ?? round;
+}
+
+/** The linear gradient of two stops nearest to sampled pixels; null where they hardly change in one direction. */
+export function fitPlain(samples: Samples): Radial | null {
+  const angle = steepest(samples);
+  return angle === null ? null : alongWay(samples, angle, (error) => error, [2]).radial;
 }
 
 function fitRound({ x, y, colours }: Samples, costOf: (error: number, knots: number) => number): Fit | null {

@@ -35,7 +35,8 @@ export function joinRadials(picture: Segmented, lambda: number, fadesOnly = fals
   return radials;
 }
 
-function isSeeThrough(sums: Float64Array, area: number): boolean {
+/** Whether an area is, on average. */
+export function isSeeThrough(sums: Float64Array, area: number): boolean {
   return sums[area * stride + alphaAt] < opaqueMin * sums[area * stride];
 }
 

@@ -65,7 +65,12 @@ class Meetings {
 function unlike(clean: Uint8Array, p: number, q: number): number {
   const i = p * 4;
   const j = q * 4;
-  return (clean[i] - clean[j]) ** 2 + (clean[i + 1] - clean[j + 1]) ** 2 + (clean[i + 2] - clean[j + 2]) ** 2;
+  return (
+    (clean[i] - clean[j]) ** 2 +
+    (clean[i + 1] - clean[j + 1]) ** 2 +
+    (clean[i + 2] - clean[j + 2]) ** 2 +
+    (clean[i + 3] - clean[j + 3]) ** 2
+  );
 }
 
 /** Most that two areas may differ across their border, levels squared over three channels; and for each that noise makes of neighbours. */

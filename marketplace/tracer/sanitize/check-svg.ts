@@ -38,8 +38,8 @@ const paint = [
 const elements: Readonly<Record<string, ReadonlySet<string> | undefined>> = {
   svg: new Set(["xmlns", "width", "height", "viewBox", "shape-rendering", "preserveAspectRatio"]),
   defs: new Set(),
-  g: new Set(["id", "shape-rendering"]),
-  path: new Set([...paint, "fill-rule", "d"]),
+  g: new Set(["id", "shape-rendering", "clip-path"]),
+  path: new Set([...paint, "fill-rule", "clip-rule", "d"]),
   circle: new Set([...paint, "cx", "cy", "r"]),
   ellipse: new Set([...paint, "cx", "cy", "rx", "ry"]),
   rect: new Set([...paint, "mask", "x", "y", "width", "height", "rx"]),
@@ -49,6 +49,7 @@ const elements: Readonly<Record<string, ReadonlySet<string> | undefined>> = {
   linearGradient: new Set(["id", "gradientUnits", "x1", "y1", "x2", "y2"]),
   radialGradient: new Set(["id", "gradientUnits", "cx", "cy", "r", "gradientTransform"]),
   mask: new Set(["id", "maskContentUnits"]),
+  clipPath: new Set(["id"]),
   stop: new Set(["offset", "stop-color", "stop-opacity"]),
 };
 
@@ -67,7 +68,9 @@ const values: Readonly<Record<string, RegExp | undefined>> = {
   fill: /^(?:none|#[0-9a-f]{3}|#[0-9a-f]{6}|url\(#(?:g[0-9a-z]+|fade-(?:down|across)(?:-early)?)\))$/,
   mask: /^url\(#mask-(?:down|across)(?:-early)?\)$/,
   maskContentUnits: /^objectBoundingBox$/,
+  "clip-path": /^url\(#c[0-9a-z]+\)$/,
   "fill-rule": /^evenodd$/,
+  "clip-rule": /^evenodd$/,
   "stop-color": /^(?:#[0-9a-f]{3}|#[0-9a-f]{6})$/,
   stroke: /^(?:#[0-9a-f]{3}|#[0-9a-f]{6})$/,
   "stroke-width": /^\d+$/,

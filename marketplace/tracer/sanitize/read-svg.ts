@@ -35,12 +35,19 @@ class Reader {
   private group: Attributes | null = null;
   /** Elements in a mask are not drawn: the writer knows it by the fade. */
   private inMask = false;
+  private readonly clips = new Map<string, Shape>();
+  /** The clip path that is read, and the one that elements are within. */
+  private clip: string | null = null;
+  private within: Shape | undefined;
   private gradient: { readonly name: string; readonly attributes: Attributes; readonly stops: Stop[] } | null = null;
 
   open(name: string, attributes: Attributes, empty: boolean): void {
     if (name === "svg") this.root = attributes;
     else if (name === "mask") this.inMask = true;
-    else if (name === "g") {
+    else if (name === "clipPath") this.clip = attributes.get("id") ?? "";
+    else if (name === "g" && attributes.has("clip-path")) {
+      this.within = this.clips.get(attributes.get("clip-path")!.slice(5, -1));
+    } else if (name === "g") {
       this.endGroup();
       this.group = attributes;
       if (empty) this.close(name);
@@ -48,11 +55,17 @@ class Reader {
       this.gradient = { name, attributes, stops: [] };
       if (empty) this.close(name);
     } else if (name === "stop") this.gradient?.stops.push(stopOf(attributes));
-    else if (name !== "defs" && !this.inMask) this.elements.push(elementOf(name, attributes, this.gradients));
+    else if (this.clip !== null) this.clips.set(this.clip, shapeOf(name, attributes));
+    else if (name !== "defs" && !this.inMask) {
+      const element = elementOf(name, attributes, this.gradients);
+      this.elements.push(this.within ? { ...element, within: this.within } : element);
+    }
   }
 
   close(name: string): void {
     if (name === "mask") this.inMask = false;
+    else if (name === "clipPath") this.clip = null;
+    else if (name === "g" && this.within) this.within = undefined;
     else if (name === "g") {
       this.groups.push({ id: this.group?.get("id") ?? null, elements: this.elements, ...crispOf(this.group) });
       this.elements = [];
@@ -123,7 +136,11 @@ function shapeOf(name: string, attributes: Attributes): Shape {
     return { kind: "rect", x: value("x"), y: value("y"), width: value("width"), height: value("height"), ...corner };
   }
   const outlines = outlinesOf(attributes.get("d") ?? "");
-  return { kind: "path", outlines, ...(attributes.has("fill-rule") && { evenOdd: true }) };
+  return {
+    kind: "path",
+    outlines,
+    ...((attributes.has("fill-rule") || attributes.has("clip-rule")) && { evenOdd: true }),
+  };
 }
 
 /** `#rgb` or `#rrggbb`; black where it is left out. */
