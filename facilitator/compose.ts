@@ -68,7 +68,7 @@ export async function createContext(config: Config, overrides: { log?: Log } = {
       archive: new RecordArchive(bucket, log),
       archiver: composeArchiver(config, { db, bucket, log, holder: copy }),
       store,
-      retractions: new Retractions({ store, log }),
+      retractions: composeRetractions({ store, log }, disposer),
       schemes,
       newPayments: new Map(),
       holds: new HoldStore(db),
@@ -99,6 +99,12 @@ function composeArchiver(
 ): ArchiverNeeds | undefined {
   if (!bucket || archive?.afterDays === undefined) return undefined;
   return { ...parts, bucket, afterDays: archive.afterDays, recordsMax, environmentOf };
+}
+
+function composeRetractions(needs: Pick<Context, "store" | "log">, disposer: Disposer): Retractions {
+  const retractions = new Retractions(needs);
+  disposer.add(() => retractions.stop());
+  return retractions;
 }
 
 /** In an object of the archive: some hundred kilobytes, unpacked in a moment. */

@@ -34,7 +34,7 @@ export function readConfig(environment: Record<string, string | undefined>): Con
     trustProxy: readTrustProxy(env),
     http: readHttpLimits(env),
     drainMs: readDrainMs(env),
-    metricsToken: optionalSecret(env, "METRICS_TOKEN"),
+    metricsToken: readMetricsToken(env),
     securityContact: readSecurityContact(env),
     logLevel: env.choice("LOG_LEVEL", ["fatal", "error", "warn", "info", "debug", "silent"], "info"),
     ...readStore(env),
@@ -46,16 +46,16 @@ export function readConfig(environment: Record<string, string | undefined>): Con
     databasePoolMax: env.integer("MARKETPLACE_DATABASE_POOL", 16, { min: 2, max: 500 }),
     facilitatorUrl,
     facilitatorPublicUrl: env.url("FACILITATOR_PUBLIC_URL", facilitatorUrl || "http://missing"),
-    facilitatorToken: optionalSecret(env, "FACILITATOR_TOKEN"),
-    quoteKeys: readKeys(env, ["MARKETPLACE_QUOTE_KEY", "MARKETPLACE_QUOTE_KEYS_OTHER"]),
+    facilitatorToken: readFacilitatorToken(env),
+    quoteKeys: readKeys(env, "MARKETPLACE_QUOTE_KEY", "MARKETPLACE_QUOTE_KEYS_OTHER"),
     failedPayments: {
-      perAddress: env.integer("LIMIT_FAILED_PROOFS_PER_ADDRESS", 60, { min: 1 }),
-      perPayer: env.integer("LIMIT_FAILED_PROOFS_PER_PAYER", 30, { min: 1 }),
+      perAddress: env.integer("LIMIT_FAILED_PROOFS_PER_ADDRESS", 60, failedProofs),
+      perPayer: env.integer("LIMIT_FAILED_PROOFS_PER_PAYER", 30, failedProofs),
     },
     platformFeeBasisPoints: env.integer("PLATFORM_FEE_BASIS_POINTS", 0, { max: 9_999 }),
     platformWallets: readWallets(env, "PLATFORM_WALLETS"),
     runLeaseMs: env.integer("RUN_LEASE_MS", 60_000, { min: 1_000, max: 600_000 }),
-    outputBytesPerAccount: env.integer("RUN_OUTPUT_BYTES_PER_ACCOUNT", 4_000_000_000, { min: 1 }),
+    outputBytesPerAccount: env.integer("RUN_OUTPUT_BYTES_PER_ACCOUNT", 4_000_000_000, { min: 8_192 }),
     model: {
       baseUrl: env.url("LLM_BASE_URL"),
       apiKey: optionalSecret(env, "LLM_API_KEY"),
@@ -157,7 +157,7 @@ function readStore(env: EnvReader): StoreConfig {
     databaseUrl: env.secret("MARKETPLACE_DATABASE_URL", /^postgres(ql)?:\/\//, "a postgres:// URL"),
     migrates: env.choice("MARKETPLACE_MIGRATE", ["on", "off"], "off") === "on",
     outboundAllowHosts: readAllowHosts(env),
-    sealingKeys: readKeys(env, ["MARKETPLACE_SEALING_KEY", "MARKETPLACE_SEALING_KEYS_RETIRED"]),
+    sealingKeys: readKeys(env, "MARKETPLACE_SEALING_KEY", "MARKETPLACE_SEALING_KEYS_RETIRED"),
     chains: readChains(env),
     modelList: readModelList(env),
   };
@@ -169,9 +169,17 @@ function readTrustProxy(env: EnvReader): string | number | boolean {
   if (value === undefined || value === "false") return false;
   if (value === "true") return true;
   if (/^\d{1,2}$/.test(value)) return Number(value);
-  const isRange = (item: string) => /^(loopback|linklocal|uniquelocal)$/.test(item) || isIP(item.split("/")[0]!) > 0;
-  if (value.split(",").every((item) => isRange(item.trim()))) return value;
-  return env.problem("TRUST_PROXY must be true, false, a number of proxies, or a list of addresses", false);
+  if (value.split(",").every((item) => isAddressRange(item.trim()))) return value;
+  return env.problem("TRUST_PROXY must be true, false, a number of proxies, or a list of addresses and ranges", false);
+}
+
+function isAddressRange(item: string): boolean {
+  if (/^(loopback|linklocal|uniquelocal)$/.test(item)) return true;
+  const [address = "", bits, ...rest] = item.split("/");
+  const bitsMax = isIP(address) === 4 ? 32 : 128;
+  const isPrefix = (text: string) => /^\d{1,3}$/.test(text) && Number(text) >= 1 && Number(text) <= bitsMax;
+  const isMask = (text: string) => isIP(address) === 4 && isIP(text) === 4;
+  return isIP(address) > 0 && rest.length === 0 && (bits === undefined || isPrefix(bits) || isMask(bits));
 }
 
 /** Links to images, files and payment routes are given out under it. */
@@ -207,8 +215,12 @@ function readAllowHosts(env: EnvReader): readonly string[] {
   return hosts;
 }
 
-function readKeys(env: EnvReader, names: readonly string[]): readonly Secret[] {
-  return names.flatMap((name) =>
+/** The key that is used, then those that are known, too. */
+function readKeys(env: EnvReader, used: string, known: string): readonly Secret[] {
+  if (env.list(used).length === 0 && env.list(known).length > 0) {
+    env.problem(`${used} is missing: the first of ${known} would be used in its place`, undefined);
+  }
+  return [used, known].flatMap((name) =>
     env.list(name).map((text) => {
       if (Buffer.from(text, "base64").length !== 32) env.problem(`${name} must be 32 bytes in base64`, undefined);
       return new Secret(text);
@@ -216,7 +228,24 @@ function readKeys(env: EnvReader, names: readonly string[]): readonly Secret[] {
   );
 }
 
+/** Guessed at leisure by whoever reaches the service, so it is long. */
+function readMetricsToken(env: EnvReader): Secret | undefined {
+  const token = env.optional("METRICS_TOKEN");
+  if (token === undefined) return undefined;
+  return token.length < 16
+    ? env.problem("METRICS_TOKEN must have 16 characters or more", undefined)
+    : new Secret(token);
+}
+
+function readFacilitatorToken(env: EnvReader): Secret | undefined {
+  const token = env.optional("FACILITATOR_TOKEN");
+  if (token === undefined || /^[\x21-\x7e]+$/.test(token)) return token === undefined ? undefined : new Secret(token);
+  return env.problem("FACILITATOR_TOKEN must be of ASCII characters without spaces", undefined);
+}
+
 function optionalSecret(env: EnvReader, name: string): Secret | undefined {
   const value = env.optional(name);
   return value === undefined ? undefined : new Secret(value);
 }
+
+const failedProofs = { min: 1, max: 100_000_000 };

@@ -1,7 +1,12 @@
 import ipaddr from "ipaddr.js";
 
-/** The caller, as limits count callers: an IPv4 address, or the /64 that one customer of IPv6 has all addresses of. */
-export function clientOf(address: string): string {
+/**
+ * The caller, as limits count callers: an IPv4 address, or the /64 that one customer of IPv6 has all addresses of. The port that some
+ * proxies name with it is another one each time, and says nothing of the caller.
+ */
+export function clientOf(named: string): string {
+  const [, bracketed, dotted] = /^(?:\[([^\]]*)\](?::\d+)?|(\d+\.\d+\.\d+\.\d+):\d+)$/.exec(named) ?? [];
+  const address = bracketed ?? dotted ?? named;
   if (!address.includes(":") || !ipaddr.isValid(address)) return address;
   const parsed = ipaddr.process(address);
   if (parsed.kind() === "ipv4") return parsed.toString();

@@ -42,11 +42,14 @@ export class EnvReader {
     return number;
   }
 
-  /** A whole number of base units, of any size. */
-  amount(name: string, fallback: bigint): bigint {
+  /** A whole number of base units within the range, both ends included; 0 where it has a meaning of its own. */
+  amount(name: string, fallback: bigint, { unit, min, max, zero = false }: AmountRange): bigint {
     const value = this.#raw(name);
     if (value === undefined) return fallback;
-    return /^\d{1,78}$/.test(value) ? BigInt(value) : this.problem(`${name} must be a whole number`, fallback);
+    const amount = /^\d{1,78}$/.test(value) ? BigInt(value) : -1n;
+    if ((zero && amount === 0n) || (amount >= min && amount <= max)) return amount;
+    const range = `${zero ? "0, or " : ""}a whole number of ${unit} between ${min} and ${max}`;
+    return this.problem(`${name} must be ${range}`, fallback);
   }
 
   /** `true`/`1`/`yes` or `false`/`0`/`no`; anything else is a problem, never silently true. */
@@ -112,6 +115,14 @@ export class EnvReader {
   #missing<T>(name: string, placeholder: T): T {
     return this.problem(`${name} is missing`, placeholder);
   }
+}
+
+/** What an amount is counted in, and what it can be: beyond that it was meant in another unit, most likely. */
+export interface AmountRange {
+  readonly unit: string;
+  readonly min: bigint;
+  readonly max: bigint;
+  readonly zero?: boolean;
 }
 
 /** A value that never shows itself in a log, an error or JSON; ask for it by name where it is used. */

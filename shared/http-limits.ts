@@ -22,9 +22,11 @@ export const usualHttpLimits: HttpLimits = {
 export function readHttpLimits(env: EnvReader): HttpLimits {
   const usual = usualHttpLimits;
   return {
-    connectionsPerAddress: env.integer("HTTP_CONNECTIONS_PER_ADDRESS", usual.connectionsPerAddress, { min: 1 }),
-    bodyBytes: env.integer("HTTP_BODY_BYTES", usual.bodyBytes, { min: 33_554_432 }),
-    largeBodiesPerAddress: env.integer("HTTP_LARGE_BODIES_PER_ADDRESS", usual.largeBodiesPerAddress, { min: 1 }),
+    connectionsPerAddress: env.integer("HTTP_CONNECTIONS_PER_ADDRESS", usual.connectionsPerAddress, atLeastOne),
+    bodyBytes: env.integer("HTTP_BODY_BYTES", usual.bodyBytes, { min: 33_554_432, max: 4_294_967_296 }),
+    largeBodiesPerAddress: env.integer("HTTP_LARGE_BODIES_PER_ADDRESS", usual.largeBodiesPerAddress, atLeastOne),
     unreadSeconds: env.integer("HTTP_UNREAD_SECONDS", usual.unreadSeconds, { min: 5, max: 60 }),
   };
 }
+
+const atLeastOne = { min: 1, max: 1_000_000 };

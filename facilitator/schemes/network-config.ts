@@ -1,4 +1,4 @@
-import type { EnvReader } from "../../shared/env.ts";
+import type { AmountRange, EnvReader } from "../../shared/env.ts";
 import { type Environment, networkOf } from "../../shared/networks.ts";
 import { hostProblem } from "../../shared/public-address.ts";
 
@@ -48,6 +48,26 @@ export function readExplorer(env: EnvReader, name: string, network: string, endp
   if (!URL.canParse(endpoint) || hostProblem(new URL(endpoint).hostname) !== undefined) return undefined;
   return networkOf(network)?.explorer;
 }
+
+/** What a fee payer must hold and may spend; each variable's name ends in the unit. */
+export function readFunds(
+  env: EnvReader,
+  name: (suffix: string) => string,
+  range: AmountRange,
+  usual: Pick<NetworkConfig, "balanceLow" | "balanceEmpty" | "dailyBudget">,
+): typeof usual {
+  const unit = range.unit.toUpperCase();
+  const [low, empty] = [name(`BALANCE_LOW_${unit}`), name(`BALANCE_EMPTY_${unit}`)];
+  const balanceLow = env.amount(low, usual.balanceLow, range);
+  const balanceEmpty = env.amount(empty, usual.balanceEmpty, range);
+  if (balanceLow < balanceEmpty) {
+    env.problem(`${low} (${balanceLow}) must be at least ${empty} (${balanceEmpty}): it warns before that`, 0);
+  }
+  return { balanceLow, balanceEmpty, dailyBudget: env.amount(name(`DAILY_BUDGET_${unit}`), usual.dailyBudget, range) };
+}
+
+/** Tokens of up to 18 decimals; more than any payment is. */
+export const amountMinRange: AmountRange = { unit: "the asset's base units", min: 1n, max: 10n ** 24n };
 
 /** A test network's fees are play money, so there the smallest payment is welcome. */
 export function amountMinOn(environment: Environment): bigint {

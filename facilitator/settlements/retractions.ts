@@ -1,6 +1,7 @@
 import { setTimeout } from "node:timers/promises";
 import type { Log } from "../../shared/log.ts";
 import { isDatabaseAway } from "../../shared/postgres.ts";
+import type { Running } from "../../shared/process.ts";
 import type { SettlementStore } from "./store.ts";
 
 interface Needs {
@@ -11,12 +12,13 @@ interface Needs {
 /**
  * Successes that may be stored as told to callers who were told no end, since the database was away until their deadline. Each is
  * taken back once the database answers, so that the same settlement, sent again, is told of it; by another copy a moment later. One
- * that stops meanwhile leaves it as it is.
+ * that is stopped meanwhile waits for the database, and one that is killed leaves it as it is.
  */
-export class Retractions {
+export class Retractions implements Running {
   readonly #needs: Needs;
   /** By payment, all of its own. */
   readonly #underWay = new Map<string, Promise<unknown>>();
+  readonly #stopping = new AbortController();
   #count = 0;
 
   constructor(needs: Needs) {
@@ -50,15 +52,30 @@ export class Retractions {
     return true;
   }
 
+  /** Waits for those that are under way, as long as a supervisor has patience with a service that stops. */
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    const underWay = Promise.all(this.#underWay.values());
+    const late = setTimeout(stopPatienceMs, "late" as const, { ref: false });
+    if ((await Promise.race([underWay, late])) !== "late") return;
+    this.#needs.log.error(
+      { payments: this.#count },
+      "successes that nobody was told of may stay told: the database is away",
+    );
+  }
+
   async #take(network: string, key: string, holder: string): Promise<void> {
     const begunAt = Date.now();
-    for (let pauseMs = 100; Date.now() < begunAt + patienceMs; pauseMs = Math.min(pauseMs * 1.5, pauseMaxMs(begunAt))) {
+    const { signal } = this.#stopping;
+    const pauseMax = () => (signal.aborted ? 250 : pauseMaxMs(begunAt));
+    for (let pauseMs = 100; Date.now() < begunAt + patienceMs; pauseMs = Math.min(pauseMs * 1.5, pauseMax())) {
       try {
         if (await this.#needs.store.retract(network, key, holder)) return;
       } catch (error) {
         if (!isDatabaseAway(error)) throw error;
       }
-      await setTimeout(pauseMs, undefined, { ref: false });
+      const woken = signal.aborted ? undefined : signal;
+      await setTimeout(pauseMs, undefined, { ref: false, ...(woken && { signal: woken }) }).catch(() => {});
     }
     throw new Error("the payment did not end, or the database did not answer, for a quarter of an hour");
   }
@@ -68,3 +85,4 @@ export class Retractions {
 const patienceMs = 15 * 60_000;
 const pauseMaxMs = (begunAt: number) => (Date.now() < begunAt + 60_000 ? 1_000 : 10_000);
 const underWayMax = 1_000;
+const stopPatienceMs = 30_000;

@@ -54,11 +54,19 @@ async function byRelevance(db: Database, asked: Asked & { readonly search: Searc
 
 async function readRanked(db: Database, query: ListQuery, search: Search, skipped: number): Promise<Page> {
   if (isByName(query, search, skipped)) return readPage(db, byName(query, search.common!.word, skipped));
+  // An index that is asked for all of so many reads every place of theirs first.
+  if (isTooCommon(search) && query.creator === undefined && !isNarrowed(query))
+    return readPage(db, rankedAmongBest(query, search, skipped));
   const { rows } = await askIndexes<Pick<Page, "total" | "agents">>(db, ranked(query, search, skipped));
   const all = { ...rows[0]!, totalMax: candidatesMax };
   if (all.total <= candidatesMax) return all;
   const best = await readPage(db, rankedAmongBest(query, search, skipped));
   return best.total > candidatesMax ? best : { ...best, total: all.total };
+}
+
+/** More agents have the one word than are ranked. */
+function isTooCommon(search: Search | undefined): boolean {
+  return search?.common !== undefined && search.common.agents > candidatesMax;
 }
 
 /** The order and the place in it that the page begins at; a cursor knows both. */
@@ -68,7 +76,7 @@ function beginningOf(query: ListQuery, search: Search | undefined): { sort: Sort
     return readCursor(query.cursor, [asked, ...(search ? (["relevance", "newest"] as const) : [])]);
   }
   // A word that many agents have is not ranked where it is narrowed: all of them would have to be read.
-  const isTooMany = search?.common && search.common.agents > candidatesMax && isNarrowed(query);
+  const isTooMany = isTooCommon(search) && isNarrowed(query);
   return { sort: asked === "relevance" && isTooMany ? "newest" : asked };
 }
 

@@ -1,4 +1,7 @@
-/** What is seldom met and costs little to look for: base32 at any offset, bytes in binary and octal, code points. */
+/**
+ * What is seldom met and costs little to look for: base32 and base85 at any offset, bytes in binary and octal, code points, letters
+ * that stand for others.
+ */
 export function rareEncodingsOf(word: string): string[] {
   const bytes = Buffer.from(word);
   const base32 = [0, 1, 2, 3, 4].map((before) => base32Values(bytes, before)).flatMap(inBase32);
@@ -10,8 +13,43 @@ export function rareEncodingsOf(word: string): string[] {
     codes.map((code) => code.padStart(8, "0")).join(""),
     codes.map((code) => `u${code.padStart(4, "0")}`).join(""),
     quotedPrintable(bytes),
+    ...base85Alphabets.flatMap((alphabet) =>
+      [0, 1, 2, 3].map((before) => base85Groups(bytes.subarray(before), alphabet)),
+    ),
+    ...otherLetters(word),
   ];
 }
+
+/** Each letter moved on by as many (ROT13 among them), and mirrored (Atbash): a model that is asked to does that. */
+function otherLetters(word: string): string[] {
+  if (!/[a-z]/i.test(word)) return [];
+  const letters = word.toLowerCase();
+  const mapped = (place: (at: number) => number) =>
+    letters.replace(/[a-z]/g, (letter) => String.fromCharCode(97 + place(letter.charCodeAt(0) - 97)));
+  const moved = Array.from({ length: 25 }, (_, by) => mapped((at) => (at + by + 1) % 26));
+  return [...moved, mapped((at) => 25 - at)];
+}
+
+/** Adobe's (ASCII85) and ZeroMQ's. */
+const base85Alphabets = [
+  Array.from({ length: 85 }, (_, value) => String.fromCharCode(33 + value)).join(""),
+  "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ.-:+=^!/*?&<>()[]{}@%$#",
+];
+
+/** Whole groups of four bytes, which are equal whatever stands around them. Empty where too few letters and digits are among them. */
+function base85Groups(bytes: Buffer, alphabet: string): string {
+  let text = "";
+  for (let at = 0; at + 4 <= bytes.length; at += 4) {
+    const digits: string[] = [];
+    for (let rest = bytes.readUInt32BE(at), n = 0; n < 5; n += 1, rest = Math.floor(rest / 85)) {
+      digits.unshift(alphabet[rest % 85]!);
+    }
+    text += digits.join("");
+  }
+  return text.replace(/[^a-z0-9]/gi, "").length < base85LettersMin ? "" : text;
+}
+
+const base85LettersMin = 8;
 
 /** RFC 4648's two, and Crockford's; in no case, as texts are searched. */
 const base32Alphabets = [

@@ -5,8 +5,8 @@ import { unpackedMax, unwrappedMax, wrappedIn } from "./wrapped-text.ts";
 
 /**
  * Finds secrets in what a run gives out, also where they come back encoded: by percent, JSON, HTML, hex, as numbers of
- * bytes, in base32, base58 or in base64 at any offset (as part of Basic credentials, say), or in two of those, one
- * within the other; in texts that are in base64 or hex, packed or not, up to `wrappingsMax` deep; backwards; and of a long one a longer
+ * bytes, in base32, base58, base85 or in base64 at any offset (as part of Basic credentials, say), or in two of those, one
+ * within the other; with other letters for its own (ROT13); in texts that are in base64 or hex, packed or not, up to `wrappingsMax` deep; backwards; and of a long one a longer
  * part, in base64 too. Case, everything that is no letter or digit, characters
  * that are not seen and tags within make no difference, so that no line break, dash or quotation mark hides one.
  */

@@ -22,17 +22,34 @@ export async function grant(db: Queryable, grant: Grant): Promise<boolean> {
   return rowCount === 1;
 }
 
+/** What `grant` did for a reference before; undefined where it was for none, or for something else. */
+export async function grantedFor(db: Queryable, reference: string): Promise<Granted | undefined> {
+  const { rows } = await db.query<{ amount: bigint; handle: string; accountId: AccountId }>(
+    `select p.amount, a.handle, a.id as "accountId"
+     from postings p join accounts a on p.to_purse = 'spendable:' || a.id where p.reference = $1 and p.kind = 'grant'`,
+    [reference],
+  );
+  const [found] = rows;
+  return found && { accountId: found.accountId, handle: found.handle, credits: credits(found.amount) };
+}
+
 /**
  * Moves earned credits to the same account's spendable ones and answers what is spendable then. The caller
- * holds the lock on the account's balance row and has checked that so much was earned.
+ * holds the lock on the account's balance row and has checked that so much was earned, and for no equal `reference` before.
  */
-export async function transfer(tx: Transaction, accountId: AccountId, amount: Credits): Promise<Credits> {
+export async function transfer(
+  tx: Transaction,
+  accountId: AccountId,
+  amount: Credits,
+  reference?: string,
+): Promise<Credits> {
   const { rows } = await tx.query(
     `with posted as (
-       insert into postings (kind, from_purse, to_purse, amount) values ('transfer', 'earned:' || $1, 'spendable:' || $1, $2)
+       insert into postings (kind, from_purse, to_purse, amount, reference)
+       values ('transfer', 'earned:' || $1, 'spendable:' || $1, $2, $3)
      )
      update balances set spendable = spendable + $2 where account_id = $1 returning spendable`,
-    [accountId, amount],
+    [accountId, amount, reference ?? null],
   );
   return credits(rows[0].spendable);
 }
@@ -70,6 +87,12 @@ export interface Grant {
   readonly credits: Credits;
   readonly reference?: string | undefined;
   readonly note?: string | undefined;
+}
+
+export interface Granted {
+  readonly accountId: AccountId;
+  readonly handle: string;
+  readonly credits: Credits;
 }
 
 export interface Rewarded {

@@ -1,4 +1,5 @@
-import { inTransaction, type Transaction } from "../../shared/postgres.ts";
+import { ApiError } from "../../shared/errors.ts";
+import { type Database, inTransaction, type Transaction } from "../../shared/postgres.ts";
 import { type Account, accountByHandle, createAccount, findAccount, lockUnclosedAccount } from "../accounts/create.ts";
 import { addPayoutWallet } from "../accounts/payout-wallets.ts";
 import { accountMoves, moveAccount } from "../accounts/state.ts";
@@ -17,12 +18,13 @@ import { listKeys } from "../api-keys/list.ts";
 import { revokeKey } from "../api-keys/revoke.ts";
 import { credits } from "../credits/amount.ts";
 import { readBalances } from "../credits/balance.ts";
-import { grant } from "../credits/ledger.ts";
+import { type Grant, grant, grantedFor } from "../credits/ledger.ts";
 import { proveLedger } from "../credits/prove.ts";
 import { setModelBudget } from "../models/budget.ts";
 import { listReports, resolveReport } from "../reports/operator-reports.ts";
 import { readAgentFile } from "./agent-file.ts";
 import { type Arguments, readYaml, UsageError } from "./arguments.ts";
+import { requireSameKey } from "./same-key.ts";
 import { applySeed } from "./seed.ts";
 
 export const help = `Accounts, keys, credits, wallets and agents of the marketplace, for its operator.
@@ -44,7 +46,8 @@ export const help = `Accounts, keys, credits, wallets and agents of the marketpl
   key list           --account <handle>
   key revoke         --account <handle> --id <key_…>
   credits grant      --account <handle> --credits <n> [--note <text>] [--reference <text>]
-                     a reference is granted once, however often the command is repeated
+                     a reference is granted once, however often the command is repeated: "already_granted" says so,
+                     and another account or amount than then is an error
   ledger prove       recomputes every balance, hold and total from the postings; fails naming the first broken row
   wallet add         --account <handle> --network <hedera:testnet|eip155:84532|…> --address <0.0.x|0x…> [--unchecked]
                      without --unchecked you say that you made sure whose wallet it is and that it takes the asset
@@ -122,7 +125,10 @@ export const commands: Record<string, Command> = {
     const existing = args.flag("if-missing")
       ? (await listKeys(db, account.id)).find((key) => key.name === name && !key.revoked_at)
       : undefined;
-    if (existing) return { id: existing.id, name, start: existing.start, created: false };
+    if (existing) {
+      requireSameKey(existing, args);
+      return { id: existing.id, name, start: existing.start, created: false };
+    }
     const key = await createKey(db, {
       accountId: account.id,
       name,
@@ -144,12 +150,13 @@ export const commands: Record<string, Command> = {
     const account = await accountByHandle(db, args.text("account"));
     const amount = args.integer("credits");
     if (amount < 1 || amount > 1_000_000_000) throw new UsageError("--credits must be between 1 and 1000000000");
-    const [note, reference] = [actText(args, "note"), args.optional("reference")];
+    const wanted = { accountId: account.id, credits: credits(BigInt(amount)), reference: args.optional("reference") };
     const granted = await inTransaction(db, async (tx) => {
       await lockUnclosedAccount(tx, account);
-      return grant(tx, { accountId: account.id, credits: credits(BigInt(amount)), note, reference });
+      return grant(tx, { ...wanted, note: actText(args, "note") });
     });
-    return { account: account.handle, credits: amount, granted };
+    if (!granted) await requireGranted(db, wanted);
+    return { account: account.handle, credits: amount, granted, already_granted: !granted };
   },
   "ledger prove": async ({ db }) => proveLedger(db),
   "wallet add": async ({ db }, args) => {
@@ -206,6 +213,17 @@ export const commands: Record<string, Command> = {
   "operator list": async ({ db }) => listOperators(db),
   seed: async (needs, args) => applySeed(needs, await readYaml(args.text("file"))),
 };
+
+/** 409 unless the reference was granted before to the same account, and so much. */
+async function requireGranted(db: Database, wanted: Pick<Grant, "accountId" | "credits" | "reference">): Promise<void> {
+  const before = await grantedFor(db, wanted.reference ?? "");
+  if (before?.accountId === wanted.accountId && before.credits === wanted.credits) return;
+  const what = before ? `${before.credits} credits to "${before.handle}"` : "something else";
+  throw new ApiError(
+    "conflict",
+    `The reference "${wanted.reference}" was used before for ${what}; nothing was granted now.`,
+  );
+}
 
 function actText(args: Arguments, name: "reason" | "note"): string | undefined {
   const text = args.optional(name);

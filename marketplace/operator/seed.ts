@@ -8,7 +8,7 @@ import { createKey } from "../api-keys/create.ts";
 import { keyName, scopes } from "../api-keys/key-settings.ts";
 import { listKeys } from "../api-keys/list.ts";
 import { credits } from "../credits/amount.ts";
-import { grant } from "../credits/ledger.ts";
+import { grant, grantedFor } from "../credits/ledger.ts";
 import { parse } from "../parse.ts";
 
 const key = z.strictObject({
@@ -62,7 +62,12 @@ async function applyAccount(needs: PublishNeeds, wanted: z.infer<typeof account>
     const { address, version, changed } = await publishAgent(needs, owner, slug, definition);
     agents.push({ agent: address, version, changed });
   }
-  return { handle: owner.handle, id: owner.id, credits_granted: granted ? wanted.credits : 0, keys, wallets, agents };
+  const before = granted || amount === 0n ? undefined : await grantedFor(db, reference);
+  const given = {
+    credits_granted: granted ? wanted.credits : 0,
+    credits_granted_before: before && Number(before.credits),
+  };
+  return { handle: owner.handle, id: owner.id, ...given, keys, wallets, agents };
 }
 
 async function applyKey({ db }: PublishNeeds, owner: Account, wanted: z.infer<typeof key>): Promise<object> {

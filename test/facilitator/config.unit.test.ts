@@ -100,6 +100,48 @@ test.each<[string, string, string]>([
   expect(start).not.toThrow(/hunter2|4444/);
 });
 
+test.each<[string, string, string]>([
+  ["EIP155_84532_GAS_LIMIT", "0", "gas between 30000 and"],
+  ["EIP155_84532_GAS_LIMIT", "200", "gas between 30000 and"],
+  ["EIP155_84532_GAS_LIMIT", "50000000000", "gas between 30000 and"],
+  ["EIP155_84532_FEE_PER_GAS_MAX_WEI", "50", "wei between"],
+  ["EIP155_84532_FEE_PER_GAS_MAX_WEI", "50000000000000000000", "wei between"],
+  ["EIP155_84532_BALANCE_LOW_WEI", "10000000", "0, or a whole number of wei"],
+  ["EIP155_84532_BALANCE_EMPTY_WEI", "1", "0, or a whole number of wei"],
+  ["EIP155_84532_BALANCE_EMPTY_WEI", "20000000000000000", "EIP155_84532_BALANCE_LOW_WEI (10000000000000000) must be"],
+  ["EIP155_84532_BALANCE_LOW_WEI", "0", "must be at least EIP155_84532_BALANCE_EMPTY_WEI (1000000000000000)"],
+  ["EIP155_84532_DAILY_BUDGET_WEI", "5", "0, or a whole number of wei"],
+  ["EIP155_84532_AMOUNT_MIN", "0", "base units between 1 and"],
+  ["EIP155_84532_BUMP_AFTER_MS", "30000000", "between 500 and 600000"],
+  ["HEDERA_TESTNET_BALANCE_LOW_TINYBARS", "20", "tinybars"],
+  ["HEDERA_TESTNET_BALANCE_LOW_TINYBARS", "100000000", "HEDERA_TESTNET_BALANCE_EMPTY_TINYBARS (200000000)"],
+  ["HEDERA_TESTNET_DAILY_BUDGET_TINYBARS", "100", "tinybars"],
+  ["HEDERA_TESTNET_TRANSACTION_FEE_MAX_TINYBARS", "2", "tinybars between"],
+  [
+    "HEDERA_TESTNET_TRANSACTION_FEE_MIN_TINYBARS",
+    "300000000",
+    "HEDERA_TESTNET_TRANSACTION_FEE_MAX_TINYBARS (200000000)",
+  ],
+  ["LIMIT_FAILURES_PER_PAYER", "3000000000", "between 0 and"],
+  ["LIMIT_VERIFY_PER_ADDRESS", "3000000000", "between 0 and"],
+  ["HTTP_BODY_BYTES", "999999999999999", "between 33554432 and"],
+  ["DRAIN_MS", "5", "milliseconds"],
+])("%s=%s makes no sense and is refused, with what is wanted", (name, value, words) => {
+  const start = () => readConfig({ ...whole, [name]: value });
+  expect(start).toThrow(name);
+  expect(start).toThrow(words);
+});
+
+test("a fee payer's balance need not be watched, nor its spending bounded", () => {
+  const none = { BALANCE_LOW_WEI: "0", BALANCE_EMPTY_WEI: "0", DAILY_BUDGET_WEI: "0" };
+  const named = Object.fromEntries(Object.entries(none).map(([name, value]) => [`EIP155_84532_${name}`, value]));
+  expect(readConfig({ ...whole, ...named }).evm[0]).toMatchObject({
+    balanceLow: 0n,
+    balanceEmpty: 0n,
+    dailyBudget: 0n,
+  });
+});
+
 test("variables that are named like settings of a network and are none are known by name", () => {
   expect(readConfig(whole).unknownVariables).toEqual([]);
   const misspelt = { EIP155_84532_ENVIROMENT: "mainnet", HEDERA_TESTNET_DAILY_BUDGET: "1" };

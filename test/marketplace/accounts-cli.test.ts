@@ -99,8 +99,8 @@ test("an operator opens accounts, makes a key, grants credits, publishes an agen
     "--reference",
     "r1",
   ];
-  expect(await json(market, ...grant)).toMatchObject({ granted: true });
-  expect(await json(market, ...grant)).toMatchObject({ granted: false });
+  expect(await json(market, ...grant)).toMatchObject({ granted: true, already_granted: false });
+  expect(await json(market, ...grant)).toMatchObject({ granted: false, already_granted: true });
   const path = await file("agent.yaml", agentYaml);
   expect(await json(market, "agent", "publish", "--file", path)).toMatchObject({
     address: "cli-creator/echo",
@@ -148,6 +148,38 @@ test("an operator opens accounts, makes a key, grants credits, publishes an agen
   const { stdout } = await accounts(market, "key", "list", "--account", "cli-buyer");
   expect(stdout).toContain("revoked_at: 20");
   expect(stdout).not.toContain(key.token);
+});
+
+test("a reference that was used for another grant, and a key that is there and another one, are errors that name the difference", async ({
+  market,
+}) => {
+  for (const handle of ["first-granted", "then-granted"]) await json(market, "account", "create", "--handle", handle);
+  const grant = (account: string, amount: string, reference = "invoice-1") =>
+    accounts(market, "credits", "grant", "--account", account, "--credits", amount, "--reference", reference);
+  expect(await grant("first-granted", "10")).toMatchObject({ code: 0 });
+  expect(await grant("first-granted", "10")).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining("already_granted: true"),
+  });
+  const before = expect.stringMatching(
+    /"invoice-1" was used before for 10 credits to "first-granted"; nothing was granted/,
+  );
+  expect(await grant("first-granted", "11")).toMatchObject({ code: 1, stdout: "", stderr: before });
+  expect(await grant("then-granted", "10")).toMatchObject({ code: 1, stdout: "", stderr: before });
+  expect(await json(market, "account", "show", "--account", "then-granted")).toMatchObject({ credits: 0 });
+
+  const key = (...more: string[]) =>
+    accounts(market, "key", "create", "--account", "first-granted", "--name", "ci", "--if-missing", ...more);
+  expect(await key("--scope", "rest_only", "--rate-limit", "7", "--max-credits-per-day", "5")).toMatchObject({
+    code: 0,
+  });
+  expect(await key("--scope", "rest_only", "--rate-limit", "7", "--max-credits-per-day", "5")).toMatchObject({
+    code: 0,
+  });
+  expect(await key("--rate-limit", "8", "--max-credits-per-month", "9")).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining("--rate-limit is 7, --max-credits-per-month is not set"),
+  });
 });
 
 test("an account that is closed is granted nothing", async ({ market }) => {
@@ -198,7 +230,11 @@ accounts:
     wallets: [{ id: creator.wallets[0].id, created: false }],
     agents: [{ version: 1, changed: false }],
   });
-  expect(second.accounts[1]).toMatchObject({ credits_granted: 0, keys: [{ id: buyer.keys[0].id, created: false }] });
+  expect(second.accounts[1]).toMatchObject({
+    credits_granted: 0,
+    credits_granted_before: 1000,
+    keys: [{ id: buyer.keys[0].id, created: false }],
+  });
   expect(JSON.stringify(second)).not.toContain(buyer.keys[0].token);
   expect(await balanceOf(market, buyer.keys[0].token)).toMatchObject({ credits: 1000 });
   await proveLedger(market.context);

@@ -106,3 +106,19 @@ test("of words that almost all agents have, those with the most in their name co
   expect([total, total_exact]).toEqual([2_500, false]);
   expect(listed.map(({ agent }) => Number(agent.split("-").at(-1)) % 2)).toEqual(Array(20).fill(0));
 });
+
+test("of a word that almost all agents have, and hardly any in its name, the index of words is not read to its end", async ({
+  db,
+}) => {
+  const read = async () => {
+    await db.query("select pg_stat_force_next_flush()");
+    const { rows } = await db.query(
+      "select sum(idx_tup_read)::integer as read from pg_stat_user_indexes i join pg_indexes d on d.indexname = i.indexrelname where i.relname = 'listings' and d.indexdef like '%USING gin (search%'",
+    );
+    return rows[0].read as number;
+  };
+  const before = await read();
+  const { agents: listed, total, total_exact } = await list(db, { q: "data", limit: "20" });
+  expect([listed.length, total, total_exact]).toEqual([20, agents, true]);
+  expect((await read()) - before).toBeLessThan(agents / 2);
+});

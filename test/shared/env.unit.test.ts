@@ -16,7 +16,7 @@ test("every problem is named at once, and no secret among them", () => {
   env.url("URL");
   env.choice("MODE", ["quiet"], "quiet");
   env.secret("KEY", /^\d+$/, "a number");
-  env.amount("AMOUNT", 0n);
+  env.amount("AMOUNT", 0n, { unit: "wei", min: 0n, max: 10n });
   env.text("ABSENT");
   expect(() => env.finish("daemon")).toThrow(ConfigError);
   expect(env.problems.map((problem) => problem.split(" ")[0])).toEqual([
@@ -39,6 +39,22 @@ test.each([
 ])("the flag %s is %s", (text, value) => {
   expect(new EnvReader({ FLAG: text }).flag("FLAG", !value)).toBe(value);
 });
+
+test.each(["0", "5", "9"])("an amount of %s is in the range", (text) => {
+  const range = { unit: "wei", min: 5n, max: 9n, zero: true };
+  const env = new EnvReader({ AMOUNT: text });
+  expect(env.amount("AMOUNT", 7n, range)).toBe(BigInt(text));
+  expect(env.problems).toEqual([]);
+});
+
+test.each(["4", "10", "1e30", "NaN", "-5", "5.0", "9".repeat(79)])(
+  "an amount of %s is not: the range and its unit are said",
+  (text) => {
+    const env = new EnvReader({ AMOUNT: text });
+    env.amount("AMOUNT", 7n, { unit: "wei", min: 5n, max: 9n });
+    expect(env.problems).toEqual(["AMOUNT must be a whole number of wei between 5 and 9"]);
+  },
+);
 
 test("an empty variable counts as missing", () => {
   expect(new EnvReader({ NAME: "  " }).text("NAME", "default")).toBe("default");

@@ -1,17 +1,19 @@
 import secp256k1 from "secp256k1";
 import { getAddress } from "viem/utils";
-import { type EnvReader, Secret } from "../../../shared/env.ts";
+import { type AmountRange, type EnvReader, Secret } from "../../../shared/env.ts";
 import { type Environment, environmentOf, networkOf } from "../../../shared/networks.ts";
 import { type KeySource, kmsKeyPattern } from "../../signing/keys.ts";
 import { isPrivateKey } from "../../signing/local-key.ts";
 import { readSeedKeys } from "../../signing/seed.ts";
 import {
   amountMinOn,
+  amountMinRange,
   budgetOn,
   type EnvironmentOf,
   type NetworkConfig,
   readAssets,
   readExplorer,
+  readFunds,
   type Variables,
 } from "../network-config.ts";
 import { addressOf } from "./eip3009.ts";
@@ -67,13 +69,15 @@ export function readEvm(env: EnvReader, chainId: number, environmentOf: Environm
     explorer: readExplorer(env, name("EXPLORER"), network, rpcUrl),
     signers,
     assets,
-    amountMin: env.amount(name("AMOUNT_MIN"), amountMinOn(environmentOf(network))),
-    balanceLow: env.amount(name("BALANCE_LOW_WEI"), ether / 100n),
-    balanceEmpty: env.amount(name("BALANCE_EMPTY_WEI"), ether / 1_000n),
-    dailyBudget: env.amount(name("DAILY_BUDGET_WEI"), budgetOn(environmentOf(network), ether / 20n)),
-    gasLimit: env.amount(name("GAS_LIMIT"), 200_000n),
-    feePerGasMaxWei: env.amount(name("FEE_PER_GAS_MAX_WEI"), 50_000_000_000n),
-    bumpAfterMs: env.integer(name("BUMP_AFTER_MS"), 30_000, { min: 500 }),
+    amountMin: env.amount(name("AMOUNT_MIN"), amountMinOn(environmentOf(network)), amountMinRange),
+    ...readFunds(env, name, fundsRange, {
+      balanceLow: ether / 100n,
+      balanceEmpty: ether / 1_000n,
+      dailyBudget: budgetOn(environmentOf(network), ether / 20n),
+    }),
+    gasLimit: env.amount(name("GAS_LIMIT"), 200_000n, gasRange),
+    feePerGasMaxWei: env.amount(name("FEE_PER_GAS_MAX_WEI"), 50_000_000_000n, gasPriceRange),
+    bumpAfterMs: env.integer(name("BUMP_AFTER_MS"), 30_000, { min: 500, max: 600_000 }),
     confirmations: env.integer(name("CONFIRMATIONS"), networkOf(network)?.confirmations ?? 1, { min: 1, max: 200 }),
     rpcTimeoutMs: env.integer(name("RPC_TIMEOUT_MS"), 5_000, { min: 100, max: 30_000 }),
   };
@@ -120,3 +124,9 @@ function ofPrivateKey(secret: Secret): EvmSignerConfig {
 
 const inKms = new RegExp(`^(0x[0-9a-fA-F]{40}):kms:(${kmsKeyPattern})$`);
 const ether = 10n ** 18n;
+/** From a millionth of a coin to a billion of them; in ether or gwei a balance is below that. */
+const fundsRange: AmountRange = { unit: "wei", min: ether / 1_000_000n, max: 10n ** 9n * ether, zero: true };
+/** A transfer of a token takes more than the least; no block has room for more than the most. */
+const gasRange: AmountRange = { unit: "gas", min: 30_000n, max: 30_000_000n };
+/** From .0001 gwei, below what any public network asks, to 100,000 gwei. */
+const gasPriceRange: AmountRange = { unit: "wei", min: 100_000n, max: 10n ** 14n };

@@ -1,14 +1,16 @@
-import { type EnvReader, Secret } from "../../../shared/env.ts";
+import { type AmountRange, type EnvReader, Secret } from "../../../shared/env.ts";
 import { networksOf } from "../../../shared/networks.ts";
 import { kmsKeyPattern } from "../../signing/keys.ts";
 import {
   amountMinOn,
+  amountMinRange,
   budgetOn,
   type EnvironmentOf,
   hasAny,
   type NetworkConfig,
   readAssets,
   readExplorer,
+  readFunds,
   type Variables,
 } from "../network-config.ts";
 
@@ -30,6 +32,10 @@ export type HederaFeePayerConfig = { readonly accountId: string } & (
 );
 
 const hbar = 100_000_000n;
+/** From a hundredth of an HBAR to all there are. */
+const fundsRange: AmountRange = { unit: "tinybars", min: hbar / 100n, max: 50_000_000_000n * hbar, zero: true };
+/** The network takes about a thousandth of an HBAR for a transfer; in HBAR the number is below the least. */
+const feeRange: AmountRange = { unit: "tinybars", min: 10_000n, max: 1_000n * hbar };
 
 /** One for each Hedera network that a `HEDERA_<TESTNET|MAINNET|PREVIEWNET>_…` variable names. */
 export function readHederaNetworks(
@@ -54,13 +60,24 @@ function readHedera(env: EnvReader, chain: string, environmentOf: EnvironmentOf)
     explorer: readExplorer(env, name("EXPLORER"), network, mirrorUrl),
     feePayers: readFeePayers(env, name("FEE_PAYERS")),
     assets,
-    amountMin: env.amount(name("AMOUNT_MIN"), amountMinOn(environmentOf(network))),
-    balanceLow: env.amount(name("BALANCE_LOW_TINYBARS"), 20n * hbar),
-    balanceEmpty: env.amount(name("BALANCE_EMPTY_TINYBARS"), 2n * hbar),
-    dailyBudget: env.amount(name("DAILY_BUDGET_TINYBARS"), budgetOn(environmentOf(network), 100n * hbar)),
-    transactionFeeMax: env.amount(name("TRANSACTION_FEE_MAX_TINYBARS"), 2n * hbar),
-    transactionFeeMin: env.amount(name("TRANSACTION_FEE_MIN_TINYBARS"), hbar / 100n),
+    amountMin: env.amount(name("AMOUNT_MIN"), amountMinOn(environmentOf(network)), amountMinRange),
+    ...readFunds(env, name, fundsRange, {
+      balanceLow: 20n * hbar,
+      balanceEmpty: 2n * hbar,
+      dailyBudget: budgetOn(environmentOf(network), 100n * hbar),
+    }),
+    ...readTransactionFees(env, name),
   };
+}
+
+function readTransactionFees(env: EnvReader, name: (suffix: string) => string) {
+  const [least, most] = [name("TRANSACTION_FEE_MIN_TINYBARS"), name("TRANSACTION_FEE_MAX_TINYBARS")];
+  const transactionFeeMax = env.amount(most, 2n * hbar, feeRange);
+  const transactionFeeMin = env.amount(least, hbar / 100n, { ...feeRange, zero: true });
+  if (transactionFeeMin > transactionFeeMax) {
+    env.problem(`${least} (${transactionFeeMin}) must be at most ${most} (${transactionFeeMax})`, 0);
+  }
+  return { transactionFeeMax, transactionFeeMin };
 }
 
 /** Only its origin and path are used, and `/api/v1` comes after them. */

@@ -12,6 +12,7 @@ import { describe, expect, vi } from "vitest";
 import type { SettlementStore } from "../../../facilitator/settlements/store.ts";
 import { feeOnTransferToken, ownerWallet, silentToken, usdcStandIn } from "../../../infra/local-evm/artifacts.ts";
 import { edited } from "../../support/edit.ts";
+import { elapse } from "../../support/elapse.ts";
 import { type EvmSetting, evmSetting } from "../../support/evm-facilitator.ts";
 import { asV1, newBuyer, paymentBody } from "../../support/evm-payments.ts";
 import { spawnFacilitator, startFacilitator } from "../../support/facilitator.ts";
@@ -501,6 +502,28 @@ test("a success that the database stored as told, and was away from then on unti
   } finally {
     vi.restoreAllMocks();
     await facilitator.stop();
+  }
+});
+
+test("a success that the database stored as told is taken back by a copy that is told to stop, once the database is back", async ({
+  setting,
+  facilitator: other,
+}) => {
+  const facilitator = await startFacilitator({ ...setting.variables, SETTLE_TIMEOUT_MS: "2000" });
+  try {
+    const database = failing(facilitator.context);
+    const body = await pay(setting);
+    database.from("finish");
+    const first = await facilitator.settle(body);
+    expect(first.body).toMatchObject({ success: false, errorReason: "settlement_pending" });
+    const stopped = facilitator.stop();
+    await elapse(1_500, "the database comes back later than a copy with nothing to do would have stopped");
+    database.back();
+    await stopped;
+    expect((await other.settle(body)).body).toMatchObject({ success: true, transaction: first.body.transaction });
+    expect((await other.settle(body)).body).toMatchObject({ success: false, errorReason: "already_settled" });
+  } finally {
+    vi.restoreAllMocks();
   }
 });
 

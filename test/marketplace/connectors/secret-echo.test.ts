@@ -25,6 +25,25 @@ function inBase58(text: string): string {
   return written;
 }
 
+const ascii85 = Array.from({ length: 85 }, (_, value) => String.fromCharCode(33 + value)).join("");
+const z85 = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ.-:+=^!/*?&<>()[]{}@%$#";
+
+function inBase85(text: string, alphabet: string): string {
+  const bytes = Buffer.from(text);
+  const whole = Buffer.concat([bytes, Buffer.alloc((4 - (bytes.length % 4)) % 4)]);
+  return Array.from({ length: whole.length / 4 }, (_, group) => {
+    const value = whole.readUInt32BE(4 * group);
+    return [4, 3, 2, 1, 0].map((power) => alphabet[Math.floor(value / 85 ** power) % 85]).join("");
+  }).join("");
+}
+
+function moved(text: string, by: number): string {
+  return text.replace(/[a-z]/gi, (letter) => {
+    const first = letter < "a" ? 65 : 97;
+    return String.fromCharCode(first + ((letter.charCodeAt(0) - first + by) % 26));
+  });
+}
+
 const secret = 'sk-Live/7f3A+92b"é&Zq=01';
 const encodings: Array<[string, (text: string) => string]> = [
   ["as it is", (text) => text],
@@ -80,6 +99,15 @@ const encodings: Array<[string, (text: string) => string]> = [
   ["in base32", (text) => inBase32(text)],
   ["in base32 of small letters, behind other bytes", (text) => inBase32(`key${text}.`).toLowerCase()],
   ["in base58", (text) => inBase58(text)],
+  ["in ASCII85", (text) => `<~${inBase85(text, ascii85)}~>`],
+  ["in ASCII85, behind other bytes", (text) => inBase85(`key=${text}.`.slice(1), ascii85)],
+  ["in Z85, behind other bytes", (text) => inBase85(`{"${text}"`, z85)],
+  ["in ROT13", (text) => moved(text, 13)],
+  ["with each letter moved by three", (text) => moved(text, 3)],
+  [
+    "with its letters mirrored",
+    (text) => text.replace(/[a-z]/gi, (letter) => String.fromCharCode(219 - letter.toLowerCase().charCodeAt(0))),
+  ],
   ["as bits", (text) => [...Buffer.from(text)].map((byte) => byte.toString(2).padStart(8, "0")).join(" ")],
   ["in UTF-32, in hex", (text) => [...text].map((char) => char.codePointAt(0)!.toString(16).padStart(8, "0")).join("")],
   [

@@ -1,10 +1,11 @@
 import type { Page } from "playwright-core";
+import { expect } from "vitest";
 import { accountByHandle } from "../../../marketplace/accounts/create.ts";
 import { publishAgent } from "../../../marketplace/agents/publish.ts";
 import { shareRun } from "../../../marketplace/runs/share-run.ts";
 import { type Browser, withAccount } from "../../support/browser.ts";
 import { echoAgent } from "../../support/marketplace.ts";
-import { visitEverywhere } from "../browser.ts";
+import { open, visitEverywhere } from "../browser.ts";
 import { type Site, test } from "../site.ts";
 
 /** A person who has run agents for a month, and whose own agents others have run. */
@@ -135,5 +136,25 @@ test("what a creator's agents bring, and what they have drawn, shows without a f
     ["figures-rewards", "/figures/sold/rewards"],
   ] as const) {
     await visitEverywhere(site, path, { name, prepare: as(site, browser, path) });
+  }
+});
+
+test("the runs of an agent with a long address fit a phone: what each cost is not cut off", async ({ site }) => {
+  const { browser, handle } = await withAccount(site);
+  const account = await accountByHandle(site.context.db, handle);
+  const slug = "w".repeat(48);
+  const { agentId } = await publishAgent(site.context, account, slug, { ...echoAgent, name: "Long echo" });
+  await site.context.db.query(
+    `insert into runs (id, rail, account_id, agent_id, agent_version, price_credits, state, created_at, finished_at)
+     values ($1, 'credits', $2, $3, 1, 5, 'succeeded', now() - interval '3 days', now() - interval '3 days')`,
+    [`run_${"7".repeat(26)}`, account.id, agentId],
+  );
+  for (const width of [320, 375]) {
+    const opened = await open(site, "/", { viewport: { width, height: 800 } });
+    await as(site, browser, "/activity")(opened.page);
+    const table = opened.page.locator("#runs .table-box");
+    expect(await table.textContent()).toContain(slug);
+    expect(await table.evaluate((box) => box.scrollWidth - box.clientWidth)).toBe(0);
+    await opened.close();
   }
 });

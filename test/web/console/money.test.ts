@@ -96,6 +96,29 @@ describe("the credits page without JavaScript", () => {
     expect(await held()).toContain("93 credits more set aside for your agents’ models");
   });
 
+  test("moves nothing more when the same form is posted again, and another form's post moves again", async ({
+    market,
+  }) => {
+    const person = await newSeller(market);
+    const shown = async () => {
+      const { html } = await person.get("/settings/credits");
+      return allFormsIn(html).find(({ fields }) => fields.act === "move")!.fields;
+    };
+    const standing = async () => (await person.browser.get("/api/account/credits")).body;
+    const before = await standing();
+    const form = { ...(await shown()), credits: "1" };
+    const answers = await Promise.all(Array.from({ length: 3 }, () => post(person, form)));
+    expect(answers.map(({ location }) => location).toSorted()).toEqual([
+      "/settings/credits?done=moved",
+      "/settings/credits?done=moved-before",
+      "/settings/credits?done=moved-before",
+    ]);
+    expect((await person.get("/settings/credits?done=moved-before")).html).toContain("it moved no more now");
+    expect(await standing()).toMatchObject({ earned_credits: before.earned_credits - 1, credits: before.credits + 1 });
+    expect((await post(person, { ...(await shown()), credits: "1" })).location).toBe("/settings/credits?done=moved");
+    expect(await standing()).toMatchObject({ earned_credits: before.earned_credits - 2 });
+  });
+
   test("moves what was earned, and says at the field what is too much", async ({ market }) => {
     const person = await newSeller(market);
     const { earned_credits: earned } = (await person.browser.get("/api/account/credits")).body;

@@ -61,10 +61,14 @@ function Rows({ runs }: { runs: readonly OwnRun[] }) {
           cell: (run) => (
             // On a phone it is the only way to the run.
             <>
-              <a class="link nowrap" href={`/runs/${run.run_id}`}>
+              <a class="link" href={`/runs/${run.run_id}`}>
                 <time datetime={run.created_at} title={momentOf(new Date(run.created_at))}>
-                  {!isToday(run) && `${shortDay(run.created_at.slice(0, 10))}, `}
-                  {run.created_at.slice(11, 19)}
+                  {!isToday(run) && (
+                    <>
+                      <span class="nowrap">{shortDay(run.created_at.slice(0, 10))},</span>{" "}
+                    </>
+                  )}
+                  <span class="nowrap">{run.created_at.slice(11, 19)}</span>
                 </time>
               </a>
               <span class="cell-2 only-s mono">{run.agent}</span>

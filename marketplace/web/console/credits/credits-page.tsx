@@ -10,7 +10,8 @@ import { credits } from "../../../credits/amount.ts";
 import { transferBody } from "../../../credits/endpoints.ts";
 import { type CreditsStanding, readStanding } from "../../../credits/standing.ts";
 import { readAccountStatement } from "../../../credits/statement-totals.ts";
-import { moveEarnings } from "../../../credits/transfer.ts";
+import { moveEarningsOnce } from "../../../credits/transfer.ts";
+import { newId } from "../../../ids.ts";
 import { readSetAside } from "../../../models/set-aside.ts";
 import { parse } from "../../../parse.ts";
 import type { SignIn } from "../../../sign-in/sign-in.ts";
@@ -42,6 +43,7 @@ export function creditsPage(needs: Needs): Page {
     scriptBytesMax: 30_000,
     notices: {
       moved: "The credits are in your balance.",
+      "moved-before": "This form had moved its credits already; it moved no more now.",
       alerts: "Your alerts are kept.",
       quiet: "You get no alerts.",
     },
@@ -49,8 +51,10 @@ export function creditsPage(needs: Needs): Page {
     acts: {
       move: async ({ account }, form) => {
         const asked = parse(transferBody, { credits: wholeNumber(form, "credits") }, "invalid_value");
-        await moveEarnings(db, account.id, credits(BigInt(asked.credits)));
-        return done(path, "moved");
+        // The form carries it, so that a second post of it moves nothing.
+        const reference = /^mov_[0-9a-z]{26}$/.exec(form.get("reference") ?? "")?.[0] ?? newId("mov");
+        const moved = await moveEarningsOnce(db, account.id, credits(BigInt(asked.credits)), reference);
+        return done(path, moved ? "moved" : "moved-before");
       },
       alerts: async ({ account }, form) => {
         const needsMail = { db, sendsMail: needs.signIn.mailer !== undefined };

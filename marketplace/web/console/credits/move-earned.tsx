@@ -2,6 +2,7 @@
 import { Button } from "../../../../shared/page/button.tsx";
 import { Card } from "../../../../shared/page/card.tsx";
 import { Field } from "../../../../shared/page/field.tsx";
+import { newId } from "../../../ids.ts";
 import { ActField } from "../act-field.tsx";
 import type { Refusal } from "../refusal.ts";
 
@@ -16,6 +17,7 @@ export function MoveEarned({ earned, hasWallets, refusal }: MoveProps) {
     >
       <form class="stack" method="post" action="/settings/credits" data-busy="Moving">
         <ActField value="move" />
+        <input type="hidden" name="reference" value={newId("mov")} />
         <Field
           id="move-credits"
           name="credits"
