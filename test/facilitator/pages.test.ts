@@ -26,6 +26,13 @@ const get = (
   headers: Record<string, string> = {},
 ) => fetch(facilitator.url + path, { headers, redirect: "manual" });
 
+test("a record with nothing in it speaks of no filters, unless there are some", async ({ facilitator }) => {
+  const textOf = async (path: string) => (await get(facilitator, path, html)).text();
+  expect(await textOf("/transactions")).toContain("Nothing yet");
+  expect(await textOf("/transactions")).not.toContain("Without filters");
+  expect(await textOf(`/transactions?payer=0x${"1".repeat(40)}`)).toContain("Without filters");
+});
+
 describe("one address for people and programs", () => {
   test.for(["/transactions", "/stats", "/health"])(
     "%s is JSON unless HTML is asked for",

@@ -26,6 +26,22 @@ test.for([
   await visitEverywhere(site, path, { name });
 });
 
+test("the networks on which a resource is paid for stand apart", async ({ site }) => {
+  const { db } = site.context;
+  await db.query(
+    `insert into discovery_accepts select resource_id, scheme, 'hedera:testnet', asset, pay_to,
+       jsonb_set(terms::jsonb, '{network}', '"hedera:testnet"'), '', now() from discovery_accepts limit 1`,
+  );
+  const { page, close } = await open(site, "/resources");
+  const boxes = await page
+    .locator("td .net:not(:only-child)")
+    .evaluateAll((all) => all.map((one) => one.getBoundingClientRect().toJSON()));
+  expect(boxes).toHaveLength(2);
+  expect(boxes[1].left - boxes[0].right).toBeGreaterThan(4);
+  await close();
+  await db.query("delete from discovery_accepts where network = 'hedera:testnet'");
+});
+
 test("what is not there is a page that says what to do", ({ site }) =>
   visitEverywhere(site, `/tx/${hash(1)}`, { name: "fac-not-found", status: 404 }));
 

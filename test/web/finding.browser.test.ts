@@ -126,6 +126,32 @@ describe("/explore", () => {
     await context.db.query("update agents set state = 'unpublished' where slug like 'parrot-%'");
   });
 
+  test("words as long as a creator may write them stay within their places, and off the price", async ({ site }) => {
+    const { context, market } = site;
+    const word = "Donaudampfschifffahrtsgesellschaft";
+    const field = { name: word.repeat(2).slice(0, 64), type: "string", example: "x" };
+    const agent = {
+      ...echoAgent,
+      name: word,
+      description: word.repeat(6),
+      tags: ["longest"],
+      fields: [field],
+      settings: { prompt: `{{${field.name}}}` },
+    };
+    await publishAgent(context, market.creator, "longest", agent);
+    for (const tab of ["", "/about"]) await visitEverywhere(site, `/${market.creator.handle}/longest${tab}`);
+    const { page, close } = await open(site, "/explore?tag=longest", { viewport: { width: 320, height: 740 } });
+    const end = (selector: string) =>
+      page.locator(selector).evaluate((element) => {
+        const range = document.createRange();
+        range.selectNodeContents(element);
+        return range.getBoundingClientRect();
+      });
+    expect((await end(cards)).right).toBeLessThanOrEqual((await end("article.agent .agent-price")).left);
+    await close();
+    await context.db.query("update agents set state = 'unpublished' where slug = 'longest'");
+  });
+
   test("what creators write is text on the page and nothing else", async ({ site }) => {
     const { context, market } = site;
     const evil = `<img src=x onerror="document.title='owned'"><script>document.title='owned'</script>`;

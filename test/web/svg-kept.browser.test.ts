@@ -1,3 +1,6 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import type { Page, Route } from "playwright-core";
 import { beforeAll, expect } from "vitest";
 import { credits } from "../../marketplace/credits/amount.ts";
@@ -466,4 +469,56 @@ test("what was drawn last is there again after a reload, for the account that ha
   await page.getByText("nothing is sent until you press the button").waitFor();
   expect(await page.getByText("Traced last in this tab.").count()).toBe(0);
   await close();
+});
+
+test("a trace is compared with the picture that it was made of, though another was chosen meanwhile", async ({
+  site,
+}) => {
+  const { page, close } = await open(site, "/svg");
+  await choose(page);
+  await drawing(page).waitFor();
+  let letThrough = () => {};
+  const through = new Promise<void>((resolve) => (letThrough = resolve));
+  await page.route("**/api/svg/try", async (route) => {
+    await through;
+    await route.continue();
+  });
+  const source = page.getByRole("img", { name: "Source" });
+  const before = await source.getAttribute("src");
+  await page.getByRole("button", { name: /Trace for free/ }).click();
+  await choose(page, "other.png");
+  await expect.poll(() => source.getAttribute("src")).not.toBe(before);
+  letThrough();
+  await page.getByText(/Traced in .* It was free/).waitFor();
+  await expect.poll(() => source.evaluate((image: HTMLImageElement) => image.naturalWidth)).toBe(400);
+  await close();
+});
+
+test("a file that was chosen before is taken again after another picture was dropped", async ({ site }) => {
+  const { page, context, close } = await open(site, "/svg");
+  const directory = await mkdtemp(join(tmpdir(), "pictures-"));
+  const file = join(directory, "chosen.png");
+  await writeFile(file, logoPng);
+  const browser = await context.newCDPSession(page);
+  // As a person chooses it: the browser tells the page of a choice that changes something, and of no other.
+  const chooseFile = async () => {
+    const { root } = await browser.send("DOM.getDocument");
+    const { nodeId } = await browser.send("DOM.querySelector", { nodeId: root.nodeId, selector: "input[type=file]" });
+    await browser.send("DOM.setFileInputFiles", { nodeId, files: [file] });
+  };
+  await chooseFile();
+  await page.getByText("chosen.png").waitFor();
+  await page.evaluate(
+    (bytes) => {
+      const dataTransfer = new DataTransfer();
+      dataTransfer.items.add(new File([new Uint8Array(bytes)], "dropped.png", { type: "image/png" }));
+      document.body.dispatchEvent(new DragEvent("drop", { bubbles: true, cancelable: true, dataTransfer }));
+    },
+    [...logoPng],
+  );
+  await page.getByText("dropped.png").waitFor();
+  await chooseFile();
+  await page.getByText("chosen.png").waitFor();
+  await close();
+  await rm(directory, { recursive: true });
 });

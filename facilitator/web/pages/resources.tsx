@@ -243,10 +243,13 @@ function ResourceTable({ resources, to }: { resources: ResourcesPage["resources"
         {
           head: "Network",
           hide: "small",
-          cell: ({ accepts }) =>
-            [...new Set((accepts ?? []).map(({ network }) => network))]
-              .slice(0, 3)
-              .map((one) => <NetworkMark network={one} />),
+          cell: ({ accepts }) => (
+            <span class="row row-3">
+              {[...new Set((accepts ?? []).map(({ network }) => network))].slice(0, 3).map((one) => (
+                <NetworkMark network={one} />
+              ))}
+            </span>
+          ),
         },
         { head: "USDC", isNumber: true, cell: ({ price }) => amountIn(price?.toString() ?? null) },
         { head: "Payments", isNumber: true, hide: "small", cell: ({ settled }) => figures(settled) },

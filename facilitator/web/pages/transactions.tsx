@@ -129,15 +129,7 @@ function Listed({ visit, listed, networks, to }: ListedProps) {
         {rows.length > 0 ? (
           <RecordTable label="Table of payments" rows={rows} to={to} />
         ) : (
-          <Empty
-            icon="search"
-            title={listed.cursor === null ? "No payment fits" : "None of the newest fits"}
-            action={<ButtonLink href={to("/transactions")}>Without filters</ButtonLink>}
-          >
-            {listed.cursor === null
-              ? "Here would be every payment that fits the filters."
-              : "A page looks at some thousand payments at most: the next one goes on from there."}
-          </Empty>
+          <NoRows visit={visit} hasMore={listed.cursor !== null} to={to} />
         )}
         {listed.notice !== null && <p class="small dim">{listed.notice}</p>}
       </Card>
@@ -150,6 +142,28 @@ function Listed({ visit, listed, networks, to }: ListedProps) {
         . Refused payments name a payer that was not checked.
       </p>
     </div>
+  );
+}
+
+function NoRows({ visit, hasMore, to }: Pick<ListedProps, "visit" | "to"> & { hasMore: boolean }) {
+  const isNarrowed = ["status", "cursor", ...fields].some((name) => visit.query.get(name));
+  if (!isNarrowed && !hasMore) {
+    return (
+      <Empty icon="activity" title="Nothing yet">
+        Here would be every payment that was settled, failed or was refused.
+      </Empty>
+    );
+  }
+  return (
+    <Empty
+      icon="search"
+      title={hasMore ? "None of the newest fits" : "No payment fits"}
+      action={<ButtonLink href={to("/transactions")}>Without filters</ButtonLink>}
+    >
+      {hasMore
+        ? "A page looks at some thousand payments at most: the next one goes on from there."
+        : "Here would be every payment that fits the filters."}
+    </Empty>
   );
 }
 

@@ -1,4 +1,4 @@
-import type { Dialog, Page, Request } from "playwright-core";
+import type { Dialog, Page, Request, Route } from "playwright-core";
 import { expect } from "vitest";
 import { open } from "../browser.ts";
 import { test } from "../site.ts";
@@ -273,5 +273,42 @@ test("a type whose change could not be saved has its rules once what is typed ne
   await page.locator("#at-name").fill("Typed after that");
   await saved(page);
   await page.locator("#at-fields-0-choices").waitFor({ state: "attached" });
+  await close();
+});
+
+test("what is typed after a save whose answer was lost is saved over it, and is no change of another tab", async ({
+  site,
+}) => {
+  const { page, close } = await open(site, "/");
+  await begin(site, page);
+  const lose = async (route: Route) => {
+    await route.fetch();
+    await route.abort();
+  };
+  await page.route(/\/build\//, lose, { times: 1 });
+  await page.locator("#at-name").fill("The first");
+  await page.getByText("Not saved: no answer. Trying again.").waitFor();
+  await page.locator("#at-name").fill("The second");
+  await saved(page);
+  expect(await page.getByText("Nothing of yours is lost").count()).toBe(0);
+  await page.reload();
+  expect(await page.locator("#at-name").inputValue()).toBe("The second");
+  await close();
+});
+
+test("who comes back to the editor sees what is saved, and writes nothing older over it", async ({ site }) => {
+  const { page, context, close } = await open(site, "/");
+  await begin(site, page);
+  const here = page.url();
+  const prompt = (of: Page) => of.locator("textarea[name='s.prompt']");
+  await prompt(page).fill("An older prompt: {{text}}");
+  await saved(page);
+  await page.goto(`${site.url}/docs`);
+  const other = await context.newPage();
+  await other.goto(here);
+  await prompt(other).fill("A newer prompt: {{text}}");
+  await saved(other);
+  await page.goBack();
+  expect(await prompt(page).inputValue()).toBe("A newer prompt: {{text}}");
   await close();
 });

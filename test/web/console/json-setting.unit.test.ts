@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { jsonShown, jsonWritten } from "../../../marketplace/web/console/build/json-setting.ts";
+import { processorMs } from "../../support/processor-time.ts";
 
 test("whatever a setting holds stands in its box so that the same is read from it", () => {
   const texts = [
@@ -35,4 +36,9 @@ test("what is JSON is taken for it, unless a number of it would change: that sta
 test("a quoted text keeps its quotes, and is shown as it was written", () => {
   expect(jsonWritten('"{{text}}"')).toBe('"{{text}}"');
   expect(jsonShown('"{{text}}"')).toBe('"{{text}}"');
+});
+
+test("a number of as many digits as a form has room for is read at once", () => {
+  const written = `1${"0".repeat(200_000)}1`;
+  expect(processorMs(() => expect(jsonWritten(written)).toBe(written))).toBeLessThan(2_000);
 });

@@ -28,6 +28,8 @@ export function EditorView({ editor }: { editor: Editor }) {
         method="post"
         action={`/build/${draft.slug}`}
         noValidate
+        // A browser that comes back would write its own older text over what is saved, under the newest state's name.
+        autocomplete="off"
         data-saved={draft.revision}
         data-wait-ms={String(maxTimeoutSeconds * 1_000)}
       >

@@ -5,7 +5,7 @@ import { type DraftDefinition, type DraftSecrets, draftDefinitionShape } from ".
 import { type FieldType, fieldTypes } from "../../../input.ts";
 import { parse } from "../../../parse.ts";
 import { type Control, settingControls } from "./controls.ts";
-import { jsonWritten } from "./json-setting.ts";
+import { isKept, jsonWritten } from "./json-setting.ts";
 
 /**
  * The editor's form as a draft: a text that is no number yet stays as it was typed. Throws ApiError for a form that is not ours.
@@ -207,7 +207,7 @@ const linesIn = (text: string) => text.split("\n").filter((line) => line.trim() 
 
 const booleanOr = (text: string) => (text === "true" || text === "false" ? text === "true" : text);
 
-/** `12` for "12", and "twelve" for "twelve". */
+/** `12` for "12", and "twelve" for "twelve"; a number that would lose digits is none either. */
 function numberOr(text: string): number | string {
-  return /^-?\d{1,15}(\.\d{1,15})?$/.test(text) ? Number(text) : text;
+  return /^-?\d+(\.\d+)?(e[+-]?\d+)?$/i.test(text) && isKept(text) ? Number(text) : text;
 }

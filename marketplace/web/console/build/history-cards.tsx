@@ -114,7 +114,7 @@ export function YamlCard({ editor: { draft, yaml, refusedYaml } }: { editor: Edi
       </div>
       <div class="card-body">
         <Disclosure summary="Show and edit" open={refusedYaml !== undefined}>
-          <form class="stack stack-3" method="post" action={`/build/${draft.slug}`}>
+          <form class="stack stack-3" method="post" action={`/build/${draft.slug}`} autocomplete="off">
             <Hidden revision={draft.revision} act="yaml" />
             <AreaField
               id="yaml-text"

@@ -34,12 +34,20 @@ function numbersIn(json: string): string[] {
   return json.replaceAll(/"[^"\\]*(?:\\.[^"\\]*)*"/g, "").match(/-?\d[\d.eE+-]*/g) ?? [];
 }
 
-const isKept = (number: string) => decimal(number) === decimal(String(Number(number)));
+/** Whether JavaScript keeps every digit of a number that is written in JSON. */
+export const isKept = (number: string) => decimal(number) === decimal(String(Number(number)));
 
 /** One form for `1.50`, `15e-1` and `1.5`. */
 function decimal(number: string): string {
   const [, sign, whole = "", part = "", power = "0"] = /^(-?)(\d+)(?:\.(\d+))?(?:e([+-]?\d+))?$/i.exec(number) ?? [];
   const digits = `${whole}${part}`.replace(/^0+/, "");
-  const kept = digits.replace(/0+$/, "");
+  const kept = withoutEndZeros(digits);
   return kept === "" ? "0" : `${sign}${kept}e${Number(power) - part.length + digits.length - kept.length}`;
+}
+
+/** One pass from the end: an expression would begin anew at each zero, for minutes where there are a million. */
+function withoutEndZeros(digits: string): string {
+  let end = digits.length;
+  while (digits[end - 1] === "0") end -= 1;
+  return digits.slice(0, end);
 }

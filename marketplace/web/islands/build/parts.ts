@@ -29,6 +29,13 @@ export function swapIn(answer: Document, asked: Swapped): boolean {
   return true;
 }
 
+/** What the form says is of the state that the answer tells. */
+export function takeRevision(answer: Document, form: HTMLFormElement): void {
+  const revision = answer.getElementById("build")?.dataset.saved;
+  const input = form.querySelector<HTMLInputElement>("[data-revision]");
+  if (input && revision !== undefined) input.value = revision;
+}
+
 export const redrawsRows = (pressed: string) => /^(add|remove|up|down|type)/.test(pressed);
 
 /** The rows of fields, drawn anew; what was typed in them meanwhile is written into them again, where the field is now. */

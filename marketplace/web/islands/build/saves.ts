@@ -1,4 +1,4 @@
-import { redrawsRows, type Swapped, swap, swapIn } from "./parts.ts";
+import { redrawsRows, type Swapped, swap, swapIn, takeRevision } from "./parts.ts";
 import { fieldsFor, fieldsToTry, type Posted, post } from "./post.ts";
 import { focusAfter, focusOn, follow, type Press, postedFor, pressOf } from "./press.ts";
 import { hasTypedSecret, isSecretRefused, showSecrets } from "./secrets.ts";
@@ -27,6 +27,8 @@ export class Saves {
   #work: Promise<unknown> = Promise.resolve();
   readonly #waiting = new Set<Press>();
   #last: Press | undefined;
+  /** What was posted last without an answer: it may be saved. */
+  #unanswered: URLSearchParams | undefined;
 
   constructor(form: HTMLFormElement) {
     this.#form = form;
@@ -82,6 +84,7 @@ export class Saves {
     this.#isSaving = true;
     this.#areRowsOld ||= press.name === "type";
     say("Saving…");
+    const failed = this.#unanswered && (await this.#askAgain(this.#unanswered));
     const { fields, hasSecrets } = fieldsFor(this.#form, press.name);
     fields.set("do", isSave(press) ? "save" : pressed);
     const asked = {
@@ -90,12 +93,26 @@ export class Saves {
       focus: focusAfter(press, pressed),
       posted: valuesIn(this.#form),
     };
-    const answer = await post(this.#form, fields);
+    const answer = failed ?? (await post(this.#form, fields));
     this.#isSaving = false;
+    if (answer.page) this.#unanswered = undefined;
+    else if (answer.status !== 429) this.#unanswered ??= fields;
     const isTaken = this.#take(answer, { ...asked, press, hasSecrets });
     if (press.name !== "try") return;
     if (isTaken) void this.#try(fields, asked);
     else this.#setTrying(false);
+  }
+
+  /**
+   * What was posted without an answer is posted again before anything else, which changes nothing where it was saved: without the name
+   * of the state that it made, what was typed since would seem to be of another tab. Answers what failed, if it did.
+   */
+  async #askAgain(unanswered: URLSearchParams): Promise<Posted | undefined> {
+    const answer = await post(this.#form, unanswered);
+    if (!answer.page) return answer;
+    this.#unanswered = undefined;
+    if (answer.status < 400) takeRevision(answer.page, this.#form);
+    return undefined;
   }
 
   /** Shows what came of a save; whether all that was written is saved. */

@@ -81,6 +81,8 @@ export class Bench {
   #reading: Promise<Picture> | undefined;
   /** Pictures that something on the bench may show. */
   #pictures: readonly Picture[] = [];
+  /** The picture of the order under way, which its drawing is compared with. */
+  #ordered: Picture | undefined;
   /** How often a drawing was shown that is no preview: a preview that was asked for before is shown no more. */
   #traces = 0;
 
@@ -127,7 +129,7 @@ export class Bench {
   /** A picture that nothing shows any more needs no address. */
   #forgetPictures(): void {
     const { picture, shown, made } = this.#state;
-    const used = [picture, shown?.source, made?.shown.source];
+    const used = [picture, shown?.source, made?.shown.source, this.#ordered];
     for (const one of this.#pictures) if (!used.includes(one)) URL.revokeObjectURL(one.url);
     this.#pictures = this.#pictures.filter((one) => used.includes(one));
   }
@@ -213,6 +215,7 @@ export class Bench {
   /** Shows the drawing that an order made, or why there is none. For an order from before, it also says what was ordered. */
   async take(order: Order, makes: (order: Order) => Promise<Made>, isEarlier = false): Promise<void> {
     const { draws, settings, picture } = order;
+    this.#ordered = picture;
     this.set({ since: performance.now(), problem: undefined, note: "" });
     // On a narrow screen the drawing is above the form, out of sight.
     if (matchMedia("(max-width: 60rem)").matches) document.querySelector(".canvas-bar")?.scrollIntoView();
@@ -230,6 +233,9 @@ export class Bench {
       const isTold = error instanceof AskFailedError;
       this.set({ since: undefined, problem: isTold ? problemOf(error) : pageFailed });
       if (!isTold) throw error;
+    } finally {
+      this.#ordered = undefined;
+      this.#forgetPictures();
     }
   }
 

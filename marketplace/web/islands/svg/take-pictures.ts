@@ -28,7 +28,10 @@ export function takePictures(form: HTMLFormElement, bench: Bench): { takeExample
   };
   sample?.addEventListener("click", () => void takeExample());
   form.addEventListener("input", ({ target }) => {
-    if (target instanceof HTMLInputElement && target.type === "file") takeFile(target.files?.[0]);
+    if (!(target instanceof HTMLInputElement) || target.type !== "file") return;
+    takeFile(target.files?.[0]);
+    // The same file can be chosen again after another picture was dropped: a browser tells of changes only.
+    target.value = "";
   });
   takePastes(takeFile);
   takeDrops(form.querySelector<HTMLElement>("[data-drop]"), takeFile);
