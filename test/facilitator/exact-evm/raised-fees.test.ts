@@ -73,3 +73,21 @@ test("gas that became dearer since its price was read, and less than the limit, 
   await mineAt(setting, "15");
   expect((await facilitator.settle(bodies[1])).body).toMatchObject({ success: true });
 });
+
+test("a settled payment that a reorganisation takes back while gas becomes dearer lands again, and holds up no other", async ({
+  setting,
+  facilitator,
+}) => {
+  await mineAt(setting, "1");
+  const bodies = [await pay(setting), await pay(setting)];
+  const paid = async () => (await setting.chain.balances(setting.terms.payTo as `0x${string}`)).usdc;
+  const before = await paid();
+  const snapshot = await tester(setting).snapshot();
+  expect((await facilitator.settle(bodies[0])).body).toMatchObject({ success: true });
+  await tester(setting).setAutomine(false);
+  await tester(setting).revert({ id: snapshot });
+  await mineAt(setting, "15");
+  await tester(setting).setAutomine(true);
+  expect((await facilitator.settle(bodies[1])).body).toMatchObject({ success: true });
+  expect(await paid()).toBe(before + 20_000n);
+});
