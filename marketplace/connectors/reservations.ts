@@ -62,14 +62,17 @@ export class Reservations {
 
   /**
    * To be called several times in a lease (jobs.ts). A reservation that lapsed while this process stood still may be
-   * another's by now, and stays lapsed.
+   * another's by now, and stays lapsed. One that is locked, while its effect is written down, has a lease from there; waiting for
+   * its rows in another order would be a deadlock.
    */
   async extend(): Promise<void> {
     if (this.#held.size === 0) return;
     await this.#db
       .query(
         `update reservations set until = now() + $2::integer * interval '1 ms'
-         where holder = any($1) and until > now() and spent_at is null`,
+         where (holder, pool) in (select holder, pool from reservations
+                                   where holder = any($1) and until > now() and spent_at is null
+                                     for no key update skip locked)`,
         [[...this.#held], this.#leaseMs],
       )
       .catch((error) => this.#notExtended(error));

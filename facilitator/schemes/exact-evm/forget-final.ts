@@ -1,5 +1,6 @@
 import type { Database } from "../../../shared/postgres.ts";
 import type { EvmChain } from "./chain.ts";
+import { correctTransactions } from "./correct-transactions.ts";
 
 const batchMax = 500;
 const batchesMax = 40;
@@ -10,20 +11,22 @@ const finalAfterMs = 24 * 3_600_000;
 
 /**
  * Forgets what was signed for the payments of one address that the chain can no longer take back: those that ended before its newest
- * final block. Until then the bytes are needed, to be sent again after a reorganisation. In order of nonces, so that none is looked at twice.
+ * final block. Until then the bytes are needed, to be sent again after a reorganisation. In order of nonces, so that none is looked at twice;
+ * by then it is certain, too, in which transaction each landed.
  */
 export async function forgetFinal(address: string, network: string, { chain, db }: Needs): Promise<void> {
   const mined = await chain.transactionCount(address, "latest");
   const finalUntil = (await chain.finalUntil())?.getTime();
   const until = new Date(finalUntil === undefined ? Date.now() - finalAfterMs : finalUntil - clocksDifferMs);
   for (let batch = 0; batch < batchesMax; batch += 1) {
+    await correctTransactions({ chain, db }, { network, address, mined, until, max: batchMax });
     const { rows } = await db.query({ name: "forget-final", text: forget, values: [network, address, mined, until] });
     if (rows[0]?.looked !== batchMax) return;
   }
 }
 
 interface Needs {
-  readonly chain: Pick<EvmChain, "transactionCount" | "finalUntil">;
+  readonly chain: Pick<EvmChain, "transactionCount" | "finalUntil" | "receipt">;
   readonly db: Database;
 }
 

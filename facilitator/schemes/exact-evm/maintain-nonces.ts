@@ -49,19 +49,23 @@ async function restoreUnmined(signer: EvmSigner, config: EvmConfig, { chain, db,
   }
 }
 
-/** Only the transaction that is next in line can be stuck on its fee; those behind it are waiting for it. */
+/**
+ * Only the transaction that is next in line can be stuck on its fee; those behind it are waiting for it. One of a payment that is settled
+ * was taken back, or the node lags: it is stuck where it offers less than a block asks for.
+ */
 async function raiseStuckFee(signer: EvmSigner, config: EvmConfig, { chain, db, log }: Needs, mined: bigint) {
   const { rows } = await db.query(
-    `select id, raw_transactions from payments
-      where network = $1 and fee_payer = $2 and nonce = $3
-        and (${inStates(sentStates)} or (state = 'settled' and landed_by_another))
+    `select id, raw_transactions, state = 'settled' and not landed_by_another as was_mined from payments
+      where network = $1 and fee_payer = $2 and nonce = $3 and raw_transactions is not null
+        and ${inStates([...sentStates, "settled"])}
         and broadcast_at < now() - make_interval(secs => $4::double precision * cardinality(raw_transactions))`,
     [config.network, signer.address, mined, config.bumpAfterMs / 1_000],
   );
   if (!rows[0]) return;
-  const { id, raw_transactions: raw } = rows[0] as { id: bigint; raw_transactions: Buffer[] };
+  const { id, raw_transactions: raw, was_mined: wasMined } = rows[0] as StuckPayment;
   const last = parseTransaction(`0x${(raw.at(-1) as Buffer).toString("hex")}`);
   const { baseFeePerGas } = await chain.latestBlock();
+  if (wasMined && (last.maxFeePerGas ?? 0n) >= baseFeePerGas) return;
   const tip = raisedFee(last.maxPriorityFeePerGas ?? 0n);
   const maxFeePerGas = min(max(raisedFee(last.maxFeePerGas ?? 0n), 2n * baseFeePerGas + tip), config.feePerGasMaxWei);
   if (maxFeePerGas < leastRaisedFee(last.maxFeePerGas ?? 0n)) {
@@ -86,6 +90,12 @@ async function raiseStuckFee(signer: EvmSigner, config: EvmConfig, { chain, db, 
     "fee of a stuck transaction raised",
   );
   await send(chain, replacement.raw);
+}
+
+interface StuckPayment {
+  readonly id: bigint;
+  readonly raw_transactions: readonly Buffer[];
+  readonly was_mined: boolean;
 }
 
 /** A vacant nonce that the chain counts was used by something else. */

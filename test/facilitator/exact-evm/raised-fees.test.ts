@@ -1,5 +1,8 @@
 import { createTestClient, http, parseGwei, publicActions } from "viem";
 import { expect } from "vitest";
+import { EvmChain } from "../../../facilitator/schemes/exact-evm/chain.ts";
+import { forgetFinal } from "../../../facilitator/schemes/exact-evm/forget-final.ts";
+import { JsonRpc } from "../../../facilitator/schemes/exact-evm/rpc.ts";
 import { elapse } from "../../support/elapse.ts";
 import type { EvmSetting } from "../../support/evm-facilitator.ts";
 import { paymentBody } from "../../support/evm-payments.ts";
@@ -72,4 +75,37 @@ test("gas that became dearer since its price was read, and less than the limit, 
   expect((await facilitator.settle(bodies[0])).body).toMatchObject({ success: true });
   await mineAt(setting, "15");
   expect((await facilitator.settle(bodies[1])).body).toMatchObject({ success: true });
+});
+
+test("a settled payment that a reorganisation takes back while gas becomes dearer lands again, holds up no other, and is on record by what landed", async ({
+  setting,
+  facilitator,
+}) => {
+  await mineAt(setting, "1");
+  await elapse(1_100, "a price of gas is believed for a second");
+  const bodies = [await pay(setting), await pay(setting)];
+  const paid = async () => (await setting.chain.balances(setting.terms.payTo as `0x${string}`)).usdc;
+  const before = await paid();
+  const snapshot = await tester(setting).snapshot();
+  const { body: told } = await facilitator.settle(bodies[0]);
+  expect(told).toMatchObject({ success: true });
+  await tester(setting).setAutomine(false);
+  await tester(setting).revert({ id: snapshot });
+  await mineAt(setting, "15");
+  await tester(setting).setAutomine(true);
+  expect((await facilitator.settle(bodies[1])).body).toMatchObject({ success: true });
+  expect(await paid()).toBe(before + 20_000n);
+
+  await tester(setting).increaseTime({ seconds: 3_600 });
+  await tester(setting).mine({ blocks: 200 });
+  const rpc = new JsonRpc(setting.chain.rpcUrl, 10_000);
+  const parts = { chain: new EvmChain(rpc, 200_000n), db: facilitator.context.db };
+  await forgetFinal(setting.signer, setting.terms.network, parts).finally(() => rpc.stop());
+  const { transaction } = (await facilitator.get(`/payments/${told.transaction}`)).body;
+  expect(transaction).not.toBe(told.transaction);
+  expect((await setting.chain.receipt(transaction)).status).toBe("success");
+  const { rows } = await facilitator.context.db.query("select tx_id from transactions where tx_id = any($1)", [
+    [transaction, told.transaction],
+  ]);
+  expect(rows).toEqual([{ tx_id: transaction }]);
 });
