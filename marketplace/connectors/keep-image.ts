@@ -1,12 +1,11 @@
-import sharp from "sharp";
 import { ApiError } from "../../shared/errors.ts";
 import { FairSemaphore } from "../../shared/fair-semaphore.ts";
 import type { Files, NewFile } from "../files/files.ts";
 import type { AccountId } from "../ids.ts";
 import { imageRunMs } from "../time-limits.ts";
 import { hasTooManyScans } from "../tracer/image/jpeg/scans.ts";
+import { kindOf } from "../tracer/image/kind.ts";
 import { imageBytesMax, imagePixelsMax } from "../tracer/image/limits.ts";
-import { kindOf } from "../tracer/pool/decode.ts";
 import { permitFrom } from "./permit.ts";
 import { misconfigured, notNow } from "./refusal.ts";
 import { ConnectorError, overtimeText } from "./result.ts";
@@ -103,6 +102,8 @@ const megabyte = 1_048_576;
 const turns = new FairSemaphore({ total: 2, waitMs: imageRunMs, part: 1 });
 
 async function rewritten(bytes: Buffer, kind: "png" | "jpeg" | "webp"): Promise<Buffer> {
+  // Few services keep pictures, and libvips takes a twentieth of a start to load.
+  const { sharp } = await import("../tracer/pool/sharp.ts");
   const image = sharp(bytes, { limitInputPixels: imagePixelsMax, pages: 1, failOn: "truncated" }).autoOrient();
   const written = {
     png: () => image.png(),

@@ -16,33 +16,46 @@ export interface MadeUpRequest {
  * `parts` are values that lead somewhere in a path, `bodies` are good ones, of which every so often some fields are
  * taken; operations whose path matches `leaveOut` are not made up.
  */
-export function madeUpRequests(document: Json, { parts, bodies, leaveOut }: Options): fc.Arbitrary<MadeUpRequest> {
+export function madeUpRequests(document: Json, options: Options): fc.Arbitrary<MadeUpRequest> {
   const operations = Object.entries<Json>(document.paths)
     .flatMap(([path, methods]) => Object.entries<Json>(methods).map(([method, what]) => ({ path, method, what })))
-    .filter(({ path }) => !leaveOut?.test(path));
-  return fc.constantFrom(...operations).chain(({ path, method, what }) => {
-    const asked: Json[] = (what.parameters ?? []).filter((one: Json) => one.in === "query");
-    const query = fc.record(Object.fromEntries(asked.map((one) => [one.name, anyValue(document, one.schema)])), {
-      requiredKeys: [],
-    });
-    const part = fc.oneof(fc.constantFrom(...parts), fc.string({ maxLength: 30 }));
-    const schema = what.requestBody?.content["application/json"]?.schema;
-    const good = fc.constantFrom({}, ...bodies);
-    const body = schema
-      ? fc.oneof(
-          { weight: 4, arbitrary: fc.tuple(anyValue(document, schema), good).map(([made, some]) => mixed(made, some)) },
-          { weight: 1, arbitrary: good },
-          { weight: 1, arbitrary: fc.jsonValue() },
-        )
-      : fc.constant(undefined);
-    return (
-      fc
-        .record({ query, parts: fc.array(part, { minLength: 2, maxLength: 2 }), body })
-        .map((made) => ({ method: method.toUpperCase(), ...addressed(path, made) }))
-        // "." and ".." are no path of their own.
-        .filter((made) => !/\/\.{1,2}(\/|$|\?)/.test(made.path))
-    );
+    .filter(({ path }) => !options.leaveOut?.test(path));
+  const known = new Map<Operation, fc.Arbitrary<MadeUpRequest>>();
+  return fc.constantFrom(...operations).chain((operation) => {
+    const requests = known.get(operation) ?? requestsOf(document, operation, options);
+    known.set(operation, requests);
+    return requests;
   });
+}
+
+function requestsOf(document: Json, { path, method, what }: Operation, { parts, bodies }: Options) {
+  const asked: Json[] = (what.parameters ?? []).filter((one: Json) => one.in === "query");
+  const query = fc.record(Object.fromEntries(asked.map((one) => [one.name, anyValue(document, one.schema)])), {
+    requiredKeys: [],
+  });
+  const part = fc.oneof(fc.constantFrom(...parts), fc.string({ maxLength: 30 }));
+  const schema = what.requestBody?.content["application/json"]?.schema;
+  const good = fc.constantFrom({}, ...bodies);
+  const body = schema
+    ? fc.oneof(
+        { weight: 4, arbitrary: fc.tuple(anyValue(document, schema), good).map(([made, some]) => mixed(made, some)) },
+        { weight: 1, arbitrary: good },
+        { weight: 1, arbitrary: fc.jsonValue() },
+      )
+    : fc.constant(undefined);
+  return (
+    fc
+      .record({ query, parts: fc.array(part, { minLength: 2, maxLength: 2 }), body })
+      .map((made): MadeUpRequest => ({ method: method.toUpperCase(), ...addressed(path, made) }))
+      // "." and ".." are no path of their own.
+      .filter((made) => !/\/\.{1,2}(\/|$|\?)/.test(made.path))
+  );
+}
+
+interface Operation {
+  readonly path: string;
+  readonly method: string;
+  readonly what: Json;
 }
 
 interface Options {
@@ -65,6 +78,9 @@ function addressed(path: string, { query, parts, body }: Made): Omit<MadeUpReque
   );
   return { path: `${address}?${asked}`, body: JSON.stringify(body) };
 }
+
+/** Made once: to make it takes as long as a request. */
+const anyText = fc.oneof(fc.string(), fc.string({ unit: "binary" }));
 
 function mixed(made: unknown, good: object): unknown {
   return typeof made === "object" && made !== null && !Array.isArray(made) ? { ...made, ...good } : made;
@@ -100,7 +116,7 @@ function rightValue(document: Json, schema: Json, depth: number): fc.Arbitrary<u
       // What looks around cannot be made up.
       return schema.pattern && !/\(\?[=!<]/.test(schema.pattern)
         ? fc.oneof(fc.stringMatching(new RegExp(schema.pattern, "u")), fc.string())
-        : fc.oneof(fc.string(), fc.string({ unit: "binary" }));
+        : anyText;
     default:
       return fc.jsonValue({ maxDepth: 2 });
   }

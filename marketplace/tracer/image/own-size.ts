@@ -178,26 +178,35 @@ function edgesOf(words: Uint32Array, pixels: Uint8Array, width: number, blends: 
     if (x > 0) compare(p, p - 1);
     if (p >= width) compare(p, p - width);
     if (x === 0 || p < width) continue;
-    const block = [p, p - 1, p - width, p - width - 1];
-    if (turns(block.map(isDrawn))) found.turns++;
-    const colours = block.map((q) => words[q]);
-    if (new Set(colours).size === 2 && turns(colours)) found.steps++;
+    const left = p - 1;
+    const above = p - width;
+    const across = above - 1;
+    if (words[p] === words[left] && words[p] === words[above] && words[p] === words[across]) continue;
+    if (turns(isDrawn(p), isDrawn(left), isDrawn(above), isDrawn(across))) found.turns++;
+    if (steps(words[p], words[left], words[above], words[across])) found.steps++;
   }
-  const { all, hard, faint, soft, steps, silhouette, turns: turned } = found;
+  const { all, hard, faint, soft, silhouette } = found;
   const changes = all / words.length;
   return {
     changes,
     hard: hard / all,
     faint: faint / all,
     soft: soft / all,
-    steps: steps / all,
+    steps: found.steps / all,
     silhouette,
-    turns: turned,
+    turns: found.turns,
   };
 }
 
 /** Whether the border between the two kinds of a block of 2 × 2 turns in it. */
-function turns([here, left, above, across]: readonly unknown[]): boolean {
-  const alike = [left, above, across].filter((other) => other === here).length;
+function turns(here: unknown, left: unknown, above: unknown, across: unknown): boolean {
+  const alike = Number(left === here) + Number(above === here) + Number(across === here);
   return alike === 0 || alike === 2 || (alike === 1 && across === here);
+}
+
+/** Whether it turns in it, and there are two colours. */
+function steps(here: number, left: number, above: number, across: number): boolean {
+  const other = left !== here ? left : above !== here ? above : across;
+  const isOfBoth = (colour: number) => colour === here || colour === other;
+  return isOfBoth(above) && isOfBoth(across) && turns(here, left, above, across);
 }

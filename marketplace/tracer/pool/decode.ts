@@ -1,12 +1,10 @@
-import sharp, { type Sharp } from "sharp";
+import type { Sharp } from "sharp";
 import { ApiError } from "../../../shared/errors.ts";
 import { hasTooManyScans } from "../image/jpeg/scans.ts";
+import { kindOf } from "../image/kind.ts";
 import { imageBytesMax, imagePixelsMax, imageSideMax } from "../image/limits.ts";
 import type { Raster } from "../image/raster.ts";
-
-// libvips reads forty formats, SVG and PDF among them; a caller's bytes may meet only these three readers.
-sharp.block({ operation: ["VipsForeignLoad"] });
-sharp.unblock({ operation: ["VipsForeignLoadPng", "VipsForeignLoadJpeg", "VipsForeignLoadWebp"] });
+import { sharp } from "./sharp.ts";
 
 /**
  * Bytes of a PNG, JPEG or WebP as straight 8-bit sRGB: upright (EXIF), first frame only, CMYK and 16-bit converted.
@@ -39,14 +37,6 @@ export async function decodeImage(bytes: Uint8Array, pixelsMax = imagePixelsMax)
 function isEmpty(rgba: Uint8Array): boolean {
   for (let alpha = 3; alpha < rgba.length; alpha += 4) if (rgba[alpha] > 0) return false;
   return true;
-}
-
-/** By the first bytes, whatever the caller called it. */
-export function kindOf(bytes: Uint8Array): "png" | "jpeg" | "webp" | null {
-  const starts = (at: number, ...values: number[]) => values.every((value, i) => bytes[at + i] === value);
-  if (starts(0, 0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a)) return "png";
-  if (starts(0, 0xff, 0xd8, 0xff)) return "jpeg";
-  return starts(0, 0x52, 0x49, 0x46, 0x46) && starts(8, 0x57, 0x45, 0x42, 0x50) ? "webp" : null;
 }
 
 async function read<T>(bytes: Uint8Array, ask: (image: Sharp) => Promise<T>): Promise<T> {
