@@ -60,6 +60,7 @@ export function readConfig(variables: Variables): Config {
     evm,
     hedera,
     unknownVariables: env.unread(networkVariable),
+    doubts: env.doubts,
   };
   if (config.evm.length + config.hedera.length === 0) {
     env.problem(
@@ -114,6 +115,8 @@ export interface Config {
   readonly hedera: readonly HederaConfig[];
   /** Named like settings of a network, and none. */
   readonly unknownVariables: readonly string[];
+  /** Settings that were meant otherwise, most likely, each in words. */
+  readonly doubts: readonly string[];
 }
 
 const networkVariable = new RegExp(`^(EIP155_\\d+|HEDERA_(${hederaNames.join("|")}))_`);

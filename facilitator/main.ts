@@ -17,6 +17,7 @@ await runUntilSignal(async (fail) => {
         { variables: config.unknownVariables },
         "variables are named like settings of a network and are none",
       );
+    for (const doubt of config.doubts) context.log.warn(doubt);
     // The start waits for no chain: this copy is ready once a network is there, and ends if one is configured wrongly.
     context.schemes.start(context.log).catch(fail);
     const jobs = startJobs(context);

@@ -55,7 +55,7 @@ export function readConfig(environment: Record<string, string | undefined>): Con
     platformFeeBasisPoints: env.integer("PLATFORM_FEE_BASIS_POINTS", 0, { max: 9_999 }),
     platformWallets: readWallets(env, "PLATFORM_WALLETS"),
     runLeaseMs: env.integer("RUN_LEASE_MS", 60_000, { min: 1_000, max: 600_000 }),
-    outputBytesPerAccount: env.integer("RUN_OUTPUT_BYTES_PER_ACCOUNT", 4_000_000_000, { min: 8_192 }),
+    outputBytesPerAccount: env.integer("RUN_OUTPUT_BYTES_PER_ACCOUNT", 4_000_000_000, { min: 1 }),
     model: {
       baseUrl: env.url("LLM_BASE_URL"),
       apiKey: optionalSecret(env, "LLM_API_KEY"),
@@ -69,6 +69,7 @@ export function readConfig(environment: Record<string, string | undefined>): Con
     modelFunds: readModelFunds(env),
     demoWalletScript: readDemoWallet(env, publicUrl),
     walletConnect: readWalletConnect(env),
+    doubts: env.doubts,
   };
   requireHttps(env, config.publicUrl);
   env.finish("marketplace");
@@ -97,6 +98,8 @@ export interface StoreConfig {
 }
 
 export interface Config extends StoreConfig {
+  /** Settings that were meant otherwise, most likely, each in words. */
+  readonly doubts: readonly string[];
   readonly host: string;
   readonly port: number;
   readonly publicUrl: string;
@@ -228,13 +231,12 @@ function readKeys(env: EnvReader, used: string, known: string): readonly Secret[
   );
 }
 
-/** Guessed at leisure by whoever reaches the service, so it is long. */
+/** Guessed at leisure by whoever reaches the service, so it should be long. */
 function readMetricsToken(env: EnvReader): Secret | undefined {
   const token = env.optional("METRICS_TOKEN");
-  if (token === undefined) return undefined;
-  return token.length < 16
-    ? env.problem("METRICS_TOKEN must have 16 characters or more", undefined)
-    : new Secret(token);
+  if (token !== undefined && token.length < 16)
+    env.doubts.push("METRICS_TOKEN has less than 16 characters, and can be guessed");
+  return token === undefined ? undefined : new Secret(token);
 }
 
 function readFacilitatorToken(env: EnvReader): Secret | undefined {

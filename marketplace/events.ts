@@ -4,7 +4,10 @@ import type { Metrics } from "./metrics.ts";
 /** One function per business event, so that what is logged and counted of it is decided in one place. */
 export function createEvents(log: Log, metrics: Metrics) {
   return {
-    started: (event: { url: string }) => log.info(event, "marketplace is listening"),
+    started: (event: { url: string; doubts: readonly string[] }) => {
+      for (const doubt of event.doubts) log.warn(doubt);
+      log.info({ url: event.url }, "marketplace is listening");
+    },
     connectorEnded: (event: {
       runId: string;
       agent: string;

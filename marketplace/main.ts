@@ -16,7 +16,7 @@ await runUntilSignal(async () => {
     disposer.add(() => jobs.stop());
     const listening = await listen(createServer(context), config);
     disposer.add(() => listening.stop());
-    context.events.started({ url: listening.url });
+    context.events.started({ url: listening.url, doubts: config.doubts });
     return { leave: () => listening.leave(config.drainMs), stop: () => disposer.stop() };
   } catch (error) {
     await disposer.stop();

@@ -25,7 +25,7 @@ export function limitConnections(
   const makesRoom = ([holder, shares]: Holders[number]): boolean => {
     const sockets = byHolder.get(holder);
     if (sockets === undefined || sockets.size < shares * perAddress) return true;
-    const idlest = firstOf(sockets, isIdle);
+    const idlest = firstOf(sockets, perAddress, isIdle);
     if (!idlest) return false;
     leave(idlest);
     idlest.destroy();
@@ -61,7 +61,13 @@ function holdersOf(address: string): Holders {
   return site === undefined ? own : [...own, [site, siteShares]];
 }
 
-function firstOf<T>(all: Iterable<T>, isWanted: (one: T) => boolean): T | undefined {
-  for (const one of all) if (isWanted(one)) return one;
+/** The first that is wanted, of so many. */
+function firstOf<T>(all: Iterable<T>, most: number, isWanted: (one: T) => boolean): T | undefined {
+  let looked = 0;
+  for (const one of all) {
+    if (isWanted(one)) return one;
+    looked += 1;
+    if (looked === most) return undefined;
+  }
   return undefined;
 }

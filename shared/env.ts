@@ -6,6 +6,8 @@ import { inspect } from "node:util";
  */
 export class EnvReader {
   readonly problems: string[] = [];
+  /** What is taken as it was said, and was meant otherwise most likely. */
+  readonly doubts: string[] = [];
   readonly #env: Record<string, string | undefined>;
   readonly #asked = new Set<string>();
 
@@ -42,14 +44,15 @@ export class EnvReader {
     return number;
   }
 
-  /** A whole number of base units within the range, both ends included; 0 where it has a meaning of its own. */
-  amount(name: string, fallback: bigint, { unit, min, max, zero = false }: AmountRange): bigint {
+  /** A whole number of base units, `least` or more. Beyond what it usually is, that is told, as it was meant in another unit most likely. */
+  amount(name: string, fallback: bigint, { unit, min, max, least = 0n }: AmountRange): bigint {
     const value = this.#raw(name);
     if (value === undefined) return fallback;
     const amount = /^\d{1,78}$/.test(value) ? BigInt(value) : -1n;
-    if ((zero && amount === 0n) || (amount >= min && amount <= max)) return amount;
-    const range = `${zero ? "0, or " : ""}a whole number of ${unit} between ${min} and ${max}`;
-    return this.problem(`${name} must be ${range}`, fallback);
+    if (amount < least) return this.problem(`${name} must be a whole number of ${unit}, ${least} or more`, fallback);
+    if (amount > max || (amount < min && amount !== 0n))
+      this.doubts.push(`${name} is ${amount} ${unit}: it is between ${min} and ${max} anywhere else`);
+    return amount;
   }
 
   /** `true`/`1`/`yes` or `false`/`0`/`no`; anything else is a problem, never silently true. */
@@ -117,12 +120,12 @@ export class EnvReader {
   }
 }
 
-/** What an amount is counted in, and what it can be: beyond that it was meant in another unit, most likely. */
+/** What an amount is counted in, what it usually is where it is not 0, and the least that it can be. */
 export interface AmountRange {
   readonly unit: string;
   readonly min: bigint;
   readonly max: bigint;
-  readonly zero?: boolean;
+  readonly least?: bigint;
 }
 
 /** A value that never shows itself in a log, an error or JSON; ask for it by name where it is used. */

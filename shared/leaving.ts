@@ -7,8 +7,9 @@ import type { Pipelining } from "./pipelining.ts";
 /** How long a copy that is told to stop goes on to answer requests, until balancers have noticed. */
 export function readDrainMs(env: EnvReader): number {
   const drainMs = env.integer("DRAIN_MS", 5_000, { max: 60_000 });
-  const isSeconds = drainMs > 0 && drainMs < 100;
-  return isSeconds ? env.problem("DRAIN_MS must be 0, or milliseconds between 100 and 60000", drainMs) : drainMs;
+  if (drainMs > 0 && drainMs < 100)
+    env.doubts.push(`DRAIN_MS is ${drainMs} milliseconds, less than a balancer takes to notice`);
+  return drainMs;
 }
 
 /** In the answers of both services' `/readyz`. */

@@ -16,14 +16,14 @@ export interface LimitsConfig {
 
 /** `onMainnet`: a network is served whose fees are real money. */
 export function readLimits(env: EnvReader, onMainnet: boolean): LimitsConfig {
-  const limit = (name: string, usual: number) => env.integer(name, onMainnet ? usual : 0, { max: 100_000_000 });
+  const limit = (name: string, usual: number) => env.integer(name, onMainnet ? usual : 0, { max: 1_000_000_000 });
   return {
     verifyPerAddress: limit("LIMIT_VERIFY_PER_ADDRESS", 6_000),
     settlePerAddress: limit("LIMIT_SETTLE_PER_ADDRESS", 1_200),
     settlePerPayer: limit("LIMIT_SETTLE_PER_PAYER", 60),
     settlePerPayTo: limit("LIMIT_SETTLE_PER_PAY_TO", 1_200),
     readPerAddress: limit("LIMIT_READ_PER_ADDRESS", 3_000),
-    failuresPerPayer: env.integer("LIMIT_FAILURES_PER_PAYER", 5, { max: 1_000_000 }),
-    failuresPerPayerDay: env.integer("LIMIT_FAILURES_PER_PAYER_DAY", 20, { max: 1_000_000 }),
+    failuresPerPayer: env.integer("LIMIT_FAILURES_PER_PAYER", 5, { max: 1_000_000_000 }),
+    failuresPerPayerDay: env.integer("LIMIT_FAILURES_PER_PAYER_DAY", 20, { max: 1_000_000_000 }),
   };
 }

@@ -58,15 +58,18 @@ export function readFunds(
 ): typeof usual {
   const unit = range.unit.toUpperCase();
   const [low, empty] = [name(`BALANCE_LOW_${unit}`), name(`BALANCE_EMPTY_${unit}`)];
-  const balanceLow = env.amount(low, usual.balanceLow, range);
   const balanceEmpty = env.amount(empty, usual.balanceEmpty, range);
-  if (balanceLow < balanceEmpty) {
-    env.problem(`${low} (${balanceLow}) must be at least ${empty} (${balanceEmpty}): it warns before that`, 0);
-  }
-  return { balanceLow, balanceEmpty, dailyBudget: env.amount(name(`DAILY_BUDGET_${unit}`), usual.dailyBudget, range) };
+  const said = env.amount(low, usual.balanceLow, range);
+  const isLate = said < balanceEmpty;
+  if (isLate) env.doubts.push(`${low} is ${said}, less than ${empty} (${balanceEmpty}): nothing is told before`);
+  return {
+    balanceLow: isLate ? balanceEmpty : said,
+    balanceEmpty,
+    dailyBudget: env.amount(name(`DAILY_BUDGET_${unit}`), usual.dailyBudget, range),
+  };
 }
 
-/** Tokens of up to 18 decimals; more than any payment is. */
+/** Up to more than any payment is, in tokens of up to 18 decimals. */
 export const amountMinRange: AmountRange = { unit: "the asset's base units", min: 1n, max: 10n ** 24n };
 
 /** A test network's fees are play money, so there the smallest payment is welcome. */

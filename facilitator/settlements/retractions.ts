@@ -12,7 +12,7 @@ interface Needs {
 /**
  * Successes that may be stored as told to callers who were told no end, since the database was away until their deadline. Each is
  * taken back once the database answers, so that the same settlement, sent again, is told of it; by another copy a moment later. One
- * that is stopped meanwhile waits for the database, and one that is killed leaves it as it is.
+ * that is stopped meanwhile waits half a minute for the database, and one that is killed leaves it as it is.
  */
 export class Retractions implements Running {
   readonly #needs: Needs;
@@ -55,19 +55,23 @@ export class Retractions implements Running {
   /** Waits for those that are under way, as long as a supervisor has patience with a service that stops. */
   async stop(): Promise<void> {
     this.#stopping.abort();
-    const underWay = Promise.all(this.#underWay.values());
-    const late = setTimeout(stopPatienceMs, "late" as const, { ref: false });
-    if ((await Promise.race([underWay, late])) !== "late") return;
+    if (this.#count === 0) return;
+    const done = new AbortController();
+    // It keeps the process up: while the database refuses connections nothing else does.
+    const late = setTimeout(stopPatienceMs, "late" as const, { signal: done.signal }).catch(() => undefined);
+    const first = await Promise.race([Promise.all(this.#underWay.values()), late]);
+    done.abort();
+    if (first !== "late") return;
     this.#needs.log.error(
       { payments: this.#count },
-      "successes that nobody was told of may stay told: the database is away",
+      "successes that nobody was told of may stay told: the database is away, or their payments have not ended",
     );
   }
 
   async #take(network: string, key: string, holder: string): Promise<void> {
     const begunAt = Date.now();
     const { signal } = this.#stopping;
-    const pauseMax = () => (signal.aborted ? 250 : pauseMaxMs(begunAt));
+    const pauseMax = () => (signal.aborted ? 1_000 : pauseMaxMs(begunAt));
     for (let pauseMs = 100; Date.now() < begunAt + patienceMs; pauseMs = Math.min(pauseMs * 1.5, pauseMax())) {
       try {
         if (await this.#needs.store.retract(network, key, holder)) return;

@@ -65,7 +65,7 @@ export function readServices(env: EnvReader): ServicesConfig {
     },
     filesDirectory: env.text("FILES_DIR", ".data/files"),
     filesBucket: readS3(env, "FILES"),
-    filesBytesPerAccount: env.integer("FILES_BYTES_PER_ACCOUNT", 10_000_000_000, { min: 16_384 }),
+    filesBytesPerAccount: env.integer("FILES_BYTES_PER_ACCOUNT", 10_000_000_000),
   };
 }
 

@@ -64,6 +64,8 @@ export async function keepDrawn(
   const holder = { account: file.ownerId, agent: file.agentId ?? file.ownerId };
   const release = await permitFrom(drawing, holder, signal, count);
   try {
+    // If it cannot be loaded, that is known before anything is drawn.
+    await pictureLibrary();
     return await keepEach(files, await draw(), file, signal);
   } finally {
     release();
@@ -101,9 +103,11 @@ const megabyte = 1_048_576;
  */
 const turns = new FairSemaphore({ total: 2, waitMs: imageRunMs, part: 1 });
 
+/** Few services keep pictures, and libvips takes a twentieth of a start to load. */
+const pictureLibrary = () => import("../tracer/pool/sharp.ts");
+
 async function rewritten(bytes: Buffer, kind: "png" | "jpeg" | "webp"): Promise<Buffer> {
-  // Few services keep pictures, and libvips takes a twentieth of a start to load.
-  const { sharp } = await import("../tracer/pool/sharp.ts");
+  const { sharp } = await pictureLibrary();
   const image = sharp(bytes, { limitInputPixels: imagePixelsMax, pages: 1, failOn: "truncated" }).autoOrient();
   const written = {
     png: () => image.png(),

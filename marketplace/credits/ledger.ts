@@ -26,7 +26,7 @@ export async function grant(db: Queryable, grant: Grant): Promise<boolean> {
 export async function grantedFor(db: Queryable, reference: string): Promise<Granted | undefined> {
   const { rows } = await db.query<{ amount: bigint; handle: string; accountId: AccountId }>(
     `select p.amount, a.handle, a.id as "accountId"
-     from postings p join accounts a on p.to_purse = 'spendable:' || a.id where p.reference = $1 and p.kind = 'grant'`,
+     from postings p join accounts a on a.id = substr(p.to_purse, length('spendable:') + 1) where p.reference = $1 and p.kind = 'grant'`,
     [reference],
   );
   const [found] = rows;

@@ -6,7 +6,7 @@ export function requireSameKey(key: ListedKey, args: Arguments): void {
   const is: ReadonlyArray<readonly [keyof Options, unknown, unknown]> = [
     ["rate-limit", args.optionalInteger("rate-limit"), key.rate_limit_per_minute],
     ["scope", args.optional("scope"), key.scope],
-    ["agents", args.optional("agents")?.split(",").toSorted().join(), key.agents.join()],
+    ["agents", listed(args.optional("agents")?.split(",")), listed(key.agents)],
     ["max-credits-per-day", args.optionalInteger("max-credits-per-day"), numberOf(key.max_credits_per_day)],
     ["max-credits-per-month", args.optionalInteger("max-credits-per-month"), numberOf(key.max_credits_per_month)],
   ];
@@ -17,3 +17,7 @@ export function requireSameKey(key: ListedKey, args: Arguments): void {
 }
 
 const numberOf = (cap: bigint | number | null) => (cap === null ? null : Number(cap));
+
+/** In one order, as they are kept. */
+const listed = (agents: readonly string[] | undefined) =>
+  agents && [...new Set(agents.map((agent) => agent.trim().toLowerCase()))].toSorted().join();

@@ -35,6 +35,24 @@ export interface Element {
   readonly whole?: boolean;
 }
 
+/** Neighbours that are drawn within one shape, or within none, together. */
+export function stretches(elements: readonly Element[]): { within: Shape | undefined; elements: Element[] }[] {
+  const found: { within: Shape | undefined; elements: Element[] }[] = [];
+  for (const element of elements) {
+    const last = found.at(-1);
+    if (last && last.within === element.within) last.elements.push(element);
+    else found.push({ within: element.within, elements: [element] });
+  }
+  return found;
+}
+
+/** Elements by their outlines: what is drawn within one shape has that one's, and the first colour of it. */
+export function asOutlined(elements: readonly Element[]): Element[] {
+  return stretches(elements).flatMap(({ within, elements: together }) =>
+    within ? [{ fill: together[0].fill, shape: within }] : together,
+  );
+}
+
 /** Early: to its full opacity at `fadedAt` already. */
 export type Fade = "down" | "across" | "down-early" | "across-early";
 

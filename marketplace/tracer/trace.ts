@@ -249,9 +249,13 @@ function draw(stage: Stage, merges: number, image: Raster, settings: Settings, d
   const picture = relaxBorders(merged(stage, merges), settings.lambda / 2);
   keepTo(deadlineMs);
   const gradients: Map<number, Gradient> = joinRadials(picture, settings.lambda, !settings.gradients);
-  joinSmooth(picture, gradients, settings.lambda, {
+  joinSmooth(picture, gradients, {
+    lambda: settings.lambda,
+    mayOverlap: settings.gradients && settings.mode === "stacked",
     mayLieBeneath: mayLieBeneath(settings) && !soft,
+    keepsBorders: settings.removeBackground,
     fadesOnly: !settings.gradients,
+    deadlineMs,
   });
   keepTo(deadlineMs);
   const inked = evenInk({ ...picture, gradients });
@@ -282,7 +286,7 @@ function withoutMargin(drawing: Drawing, margin: number): Drawing {
   const groups = moved(drawing.groups, -margin, -margin).map((group) => ({
     ...group,
     elements: group.elements.map((element) =>
-      covers(element.shape, spanX, spanY) ? { ...element, shape: whole(spanX, spanY) } : element,
+      !element.fade && covers(element.shape, spanX, spanY) ? { ...element, shape: whole(spanX, spanY) } : element,
     ),
   }));
   return { ...drawing, spanX, spanY, groups };

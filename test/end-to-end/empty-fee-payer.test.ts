@@ -3,10 +3,7 @@ import { expect } from "vitest";
 import { paidTest } from "../support/fixtures.ts";
 import { type Proof, payQuote, post, quoteIn } from "../support/pay-call.ts";
 
-const oneEther = String(parseEther("1"));
-const test = paidTest({
-  facilitatorEnv: { EIP155_84532_BALANCE_LOW_WEI: oneEther, EIP155_84532_BALANCE_EMPTY_WEI: oneEther },
-});
+const test = paidTest({ facilitatorEnv: { EIP155_84532_BALANCE_EMPTY_WEI: String(parseEther("1")) } });
 
 const body = { text: "hello" };
 

@@ -101,45 +101,58 @@ test.each<[string, string, string]>([
 });
 
 test.each<[string, string, string]>([
-  ["EIP155_84532_GAS_LIMIT", "0", "gas between 30000 and"],
-  ["EIP155_84532_GAS_LIMIT", "200", "gas between 30000 and"],
-  ["EIP155_84532_GAS_LIMIT", "50000000000", "gas between 30000 and"],
-  ["EIP155_84532_FEE_PER_GAS_MAX_WEI", "50", "wei between"],
-  ["EIP155_84532_FEE_PER_GAS_MAX_WEI", "50000000000000000000", "wei between"],
-  ["EIP155_84532_BALANCE_LOW_WEI", "10000000", "0, or a whole number of wei"],
-  ["EIP155_84532_BALANCE_EMPTY_WEI", "1", "0, or a whole number of wei"],
-  ["EIP155_84532_BALANCE_EMPTY_WEI", "20000000000000000", "EIP155_84532_BALANCE_LOW_WEI (10000000000000000) must be"],
-  ["EIP155_84532_BALANCE_LOW_WEI", "0", "must be at least EIP155_84532_BALANCE_EMPTY_WEI (1000000000000000)"],
-  ["EIP155_84532_DAILY_BUDGET_WEI", "5", "0, or a whole number of wei"],
-  ["EIP155_84532_AMOUNT_MIN", "0", "base units between 1 and"],
-  ["EIP155_84532_BUMP_AFTER_MS", "30000000", "between 500 and 600000"],
-  ["HEDERA_TESTNET_BALANCE_LOW_TINYBARS", "20", "tinybars"],
-  ["HEDERA_TESTNET_BALANCE_LOW_TINYBARS", "100000000", "HEDERA_TESTNET_BALANCE_EMPTY_TINYBARS (200000000)"],
-  ["HEDERA_TESTNET_DAILY_BUDGET_TINYBARS", "100", "tinybars"],
-  ["HEDERA_TESTNET_TRANSACTION_FEE_MAX_TINYBARS", "2", "tinybars between"],
-  [
-    "HEDERA_TESTNET_TRANSACTION_FEE_MIN_TINYBARS",
-    "300000000",
-    "HEDERA_TESTNET_TRANSACTION_FEE_MAX_TINYBARS (200000000)",
-  ],
+  ["EIP155_84532_GAS_LIMIT", "0", "a whole number of gas, 21000 or more"],
+  ["EIP155_84532_GAS_LIMIT", "200", "21000 or more"],
+  ["EIP155_84532_FEE_PER_GAS_MAX_WEI", "5e10", "a whole number of wei"],
+  ["EIP155_84532_BALANCE_LOW_WEI", "0.01", "a whole number of wei"],
+  ["EIP155_84532_BUMP_AFTER_MS", "300000000", "between 500 and 86400000"],
   ["LIMIT_FAILURES_PER_PAYER", "3000000000", "between 0 and"],
   ["LIMIT_VERIFY_PER_ADDRESS", "3000000000", "between 0 and"],
   ["HTTP_BODY_BYTES", "999999999999999", "between 33554432 and"],
-  ["DRAIN_MS", "5", "milliseconds"],
 ])("%s=%s makes no sense and is refused, with what is wanted", (name, value, words) => {
   const start = () => readConfig({ ...whole, [name]: value });
   expect(start).toThrow(name);
   expect(start).toThrow(words);
 });
 
+test.each<[string, string, string]>([
+  ["EIP155_84532_GAS_LIMIT", "50000000000", "gas: it is between"],
+  ["EIP155_84532_FEE_PER_GAS_MAX_WEI", "50", "wei: it is between"],
+  ["EIP155_84532_FEE_PER_GAS_MAX_WEI", "50000000000000000000", "wei: it is between"],
+  ["EIP155_84532_BALANCE_LOW_WEI", "10000000", "wei: it is between"],
+  [
+    "EIP155_84532_BALANCE_EMPTY_WEI",
+    "20000000000000000",
+    "EIP155_84532_BALANCE_LOW_WEI is 10000000000000000, less than",
+  ],
+  ["EIP155_84532_BALANCE_LOW_WEI", "0", "less than EIP155_84532_BALANCE_EMPTY_WEI (1000000000000000)"],
+  ["EIP155_84532_DAILY_BUDGET_WEI", "5", "wei: it is between"],
+  ["HEDERA_TESTNET_BALANCE_LOW_TINYBARS", "20", "tinybars: it is between"],
+  ["HEDERA_TESTNET_BALANCE_LOW_TINYBARS", "100000000", "HEDERA_TESTNET_BALANCE_EMPTY_TINYBARS (200000000)"],
+  ["HEDERA_TESTNET_TRANSACTION_FEE_MAX_TINYBARS", "2", "tinybars: it is between"],
+  [
+    "HEDERA_TESTNET_TRANSACTION_FEE_MIN_TINYBARS",
+    "300000000",
+    "HEDERA_TESTNET_TRANSACTION_FEE_MAX_TINYBARS (200000000)",
+  ],
+  ["DRAIN_MS", "5", "milliseconds"],
+])("%s=%s is taken as it is said, and told as what was meant otherwise", (name, value, words) => {
+  const doubts = readConfig({ ...whole, [name]: value }).doubts.join();
+  expect(doubts).toContain(name);
+  expect(doubts).toContain(words);
+});
+
+test("a fee payer is low no later than it is empty", () => {
+  const { evm } = readConfig({ ...whole, EIP155_84532_BALANCE_EMPTY_WEI: "20000000000000000" });
+  expect(evm[0]).toMatchObject({ balanceLow: 20_000_000_000_000_000n, balanceEmpty: 20_000_000_000_000_000n });
+});
+
 test("a fee payer's balance need not be watched, nor its spending bounded", () => {
   const none = { BALANCE_LOW_WEI: "0", BALANCE_EMPTY_WEI: "0", DAILY_BUDGET_WEI: "0" };
   const named = Object.fromEntries(Object.entries(none).map(([name, value]) => [`EIP155_84532_${name}`, value]));
-  expect(readConfig({ ...whole, ...named }).evm[0]).toMatchObject({
-    balanceLow: 0n,
-    balanceEmpty: 0n,
-    dailyBudget: 0n,
-  });
+  const { evm, doubts } = readConfig({ ...whole, ...named });
+  expect(evm[0]).toMatchObject({ balanceLow: 0n, balanceEmpty: 0n, dailyBudget: 0n });
+  expect(doubts).toEqual([]);
 });
 
 test("variables that are named like settings of a network and are none are known by name", () => {

@@ -40,21 +40,24 @@ test.each([
   expect(new EnvReader({ FLAG: text }).flag("FLAG", !value)).toBe(value);
 });
 
-test.each(["0", "5", "9"])("an amount of %s is in the range", (text) => {
-  const range = { unit: "wei", min: 5n, max: 9n, zero: true };
+test.each<[string, number]>([
+  ["0", 0],
+  ["5", 0],
+  ["9", 0],
+  ["4", 1],
+  ["10", 1],
+])("an amount of %s is taken; beyond what it usually is, that is told", (text, doubts) => {
   const env = new EnvReader({ AMOUNT: text });
-  expect(env.amount("AMOUNT", 7n, range)).toBe(BigInt(text));
+  expect(env.amount("AMOUNT", 7n, { unit: "wei", min: 5n, max: 9n })).toBe(BigInt(text));
   expect(env.problems).toEqual([]);
+  expect(env.doubts).toHaveLength(doubts);
 });
 
-test.each(["4", "10", "1e30", "NaN", "-5", "5.0", "9".repeat(79)])(
-  "an amount of %s is not: the range and its unit are said",
-  (text) => {
-    const env = new EnvReader({ AMOUNT: text });
-    env.amount("AMOUNT", 7n, { unit: "wei", min: 5n, max: 9n });
-    expect(env.problems).toEqual(["AMOUNT must be a whole number of wei between 5 and 9"]);
-  },
-);
+test.each(["2", "1e30", "NaN", "-5", "5.0", "9".repeat(79)])("an amount of %s is refused, naming its unit", (text) => {
+  const env = new EnvReader({ AMOUNT: text });
+  env.amount("AMOUNT", 7n, { unit: "wei", min: 5n, max: 9n, least: 3n });
+  expect(env.problems).toEqual(["AMOUNT must be a whole number of wei, 3 or more"]);
+});
 
 test("an empty variable counts as missing", () => {
   expect(new EnvReader({ NAME: "  " }).text("NAME", "default")).toBe("default");

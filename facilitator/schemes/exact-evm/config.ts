@@ -77,7 +77,7 @@ export function readEvm(env: EnvReader, chainId: number, environmentOf: Environm
     }),
     gasLimit: env.amount(name("GAS_LIMIT"), 200_000n, gasRange),
     feePerGasMaxWei: env.amount(name("FEE_PER_GAS_MAX_WEI"), 50_000_000_000n, gasPriceRange),
-    bumpAfterMs: env.integer(name("BUMP_AFTER_MS"), 30_000, { min: 500, max: 600_000 }),
+    bumpAfterMs: env.integer(name("BUMP_AFTER_MS"), 30_000, { min: 500, max: 86_400_000 }),
     confirmations: env.integer(name("CONFIRMATIONS"), networkOf(network)?.confirmations ?? 1, { min: 1, max: 200 }),
     rpcTimeoutMs: env.integer(name("RPC_TIMEOUT_MS"), 5_000, { min: 100, max: 30_000 }),
   };
@@ -125,8 +125,8 @@ function ofPrivateKey(secret: Secret): EvmSignerConfig {
 const inKms = new RegExp(`^(0x[0-9a-fA-F]{40}):kms:(${kmsKeyPattern})$`);
 const ether = 10n ** 18n;
 /** From a millionth of a coin to a billion of them; in ether or gwei a balance is below that. */
-const fundsRange: AmountRange = { unit: "wei", min: ether / 1_000_000n, max: 10n ** 9n * ether, zero: true };
-/** A transfer of a token takes more than the least; no block has room for more than the most. */
-const gasRange: AmountRange = { unit: "gas", min: 30_000n, max: 30_000_000n };
+const fundsRange: AmountRange = { unit: "wei", min: ether / 1_000_000n, max: 10n ** 9n * ether };
+/** A transfer of a token takes more than the least; no chain counts more than the most for one. */
+const gasRange: AmountRange = { unit: "gas", min: 30_000n, max: 1_000_000_000n, least: 21_000n };
 /** From .0001 gwei, below what any public network asks, to 100,000 gwei. */
 const gasPriceRange: AmountRange = { unit: "wei", min: 100_000n, max: 10n ** 14n };

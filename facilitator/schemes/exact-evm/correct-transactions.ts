@@ -1,10 +1,13 @@
+import type { Log } from "../../../shared/log.ts";
 import type { Database } from "../../../shared/postgres.ts";
 import type { EvmChain } from "./chain.ts";
+import { RpcError } from "./rpc.ts";
 import { succeeded } from "./transfers.ts";
 
 export interface CorrectionNeeds {
   readonly chain: Pick<EvmChain, "receipt">;
   readonly db: Database;
+  readonly log: Log;
 }
 
 /** Payments of one address that the chain can no longer take back: their next nonces before `mined` that ended before `until`. */
@@ -18,9 +21,9 @@ export interface FinalPayments {
 
 /**
  * Records in which transaction settled payments landed where several were signed: after a reorganisation it may be another one than the
- * one that was seen and told. The payment is found by that one, too.
+ * one that was seen and told. The payment is found by that one, too. One that did not land again is told to the operator.
  */
-export async function correctTransactions({ chain, db }: CorrectionNeeds, final: FinalPayments): Promise<void> {
+export async function correctTransactions({ chain, db, log }: CorrectionNeeds, final: FinalPayments): Promise<void> {
   const { network, address, mined, until, max } = final;
   const { rows } = await db.query({
     name: "replaced-transactions",
@@ -28,9 +31,12 @@ export async function correctTransactions({ chain, db }: CorrectionNeeds, final:
     values: [network, address, mined, until, max],
   });
   for (const { id, told, signed } of rows as Replaced[]) {
-    const landed = await firstThatLanded(chain, [told, ...signed.filter((hash) => hash !== told)]);
-    if (landed !== undefined && landed !== told)
+    const { landed, reverted } = await landing(chain, [told, ...signed.filter((hash) => hash !== told)]);
+    if (landed === undefined && reverted) {
+      log.error({ network, transaction: told }, "a settled payment was taken back and did not land again");
+    } else if (landed !== undefined && landed !== told) {
       await db.query({ name: "correct-transaction", text: correct, values: [id, told, landed] });
+    }
   }
 }
 
@@ -40,15 +46,21 @@ interface Replaced {
   readonly signed: readonly string[];
 }
 
-async function firstThatLanded(
+/** Which of the transactions succeeded, and whether one was mined that did not. What a node does not know any more is none of both. */
+async function landing(
   chain: Pick<EvmChain, "receipt">,
   hashes: readonly string[],
-): Promise<string | undefined> {
+): Promise<{ landed?: string; reverted: boolean }> {
+  let reverted = false;
   for (const hash of hashes) {
-    const receipt = await chain.receipt(hash);
-    if (receipt && succeeded(receipt)) return hash;
+    const receipt = await chain.receipt(hash).catch((error: unknown) => {
+      if (error instanceof RpcError) return undefined;
+      throw error;
+    });
+    if (receipt && succeeded(receipt)) return { landed: hash, reverted };
+    reverted ||= receipt !== undefined && receipt !== null;
   }
-  return undefined;
+  return { reverted };
 }
 
 const replaced = `

@@ -1,4 +1,5 @@
 import { setTimeout } from "node:timers/promises";
+import type { Log } from "../../../shared/log.ts";
 import type { Database } from "../../../shared/postgres.ts";
 import { inTurn } from "../../signing/in-turn.ts";
 import { openKey } from "../../signing/keys.ts";
@@ -18,6 +19,7 @@ export class EvmFeePayers {
   readonly #network: string;
   readonly #chain: EvmChain;
   readonly #db: Database;
+  readonly #log: Log;
   readonly #gasPrices: GasPrices;
   readonly #leases: SignerLeases;
   readonly #rounds: FeePayerRounds;
@@ -28,6 +30,7 @@ export class EvmFeePayers {
     this.#network = config.network;
     this.#chain = chain;
     this.#db = needs.db;
+    this.#log = needs.log;
     const addresses = config.signers.map(({ address }) => address);
     this.#leases = new SignerLeases(config.network, addresses, needs);
     this.#gasPrices = new GasPrices(chain, config.feePerGasMaxWei);
@@ -99,7 +102,7 @@ export class EvmFeePayers {
 
   /** Forgets the signed bytes of final payments. */
   forgetSignedBytes(): Promise<void> {
-    const needs = { chain: this.#chain, db: this.#db };
+    const needs = { chain: this.#chain, db: this.#db, log: this.#log };
     return eachOf(this.leased, (address) => forgetFinal(address, this.#network, needs));
   }
 

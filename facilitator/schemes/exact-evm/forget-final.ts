@@ -1,3 +1,4 @@
+import type { Log } from "../../../shared/log.ts";
 import type { Database } from "../../../shared/postgres.ts";
 import type { EvmChain } from "./chain.ts";
 import { correctTransactions } from "./correct-transactions.ts";
@@ -12,14 +13,14 @@ const finalAfterMs = 24 * 3_600_000;
 /**
  * Forgets what was signed for the payments of one address that the chain can no longer take back: those that ended before its newest
  * final block. Until then the bytes are needed, to be sent again after a reorganisation. In order of nonces, so that none is looked at twice;
- * by then it is certain, too, in which transaction each landed.
+ * by then it is known, too, in which transaction each landed.
  */
-export async function forgetFinal(address: string, network: string, { chain, db }: Needs): Promise<void> {
+export async function forgetFinal(address: string, network: string, { chain, db, log }: Needs): Promise<void> {
   const mined = await chain.transactionCount(address, "latest");
   const finalUntil = (await chain.finalUntil())?.getTime();
   const until = new Date(finalUntil === undefined ? Date.now() - finalAfterMs : finalUntil - clocksDifferMs);
   for (let batch = 0; batch < batchesMax; batch += 1) {
-    await correctTransactions({ chain, db }, { network, address, mined, until, max: batchMax });
+    await correctTransactions({ chain, db, log }, { network, address, mined, until, max: batchMax });
     const { rows } = await db.query({ name: "forget-final", text: forget, values: [network, address, mined, until] });
     if (rows[0]?.looked !== batchMax) return;
   }
@@ -28,6 +29,7 @@ export async function forgetFinal(address: string, network: string, { chain, db 
 interface Needs {
   readonly chain: Pick<EvmChain, "transactionCount" | "finalUntil" | "receipt">;
   readonly db: Database;
+  readonly log: Log;
 }
 
 /** Stops at the first nonce whose payment has not been final for that long. */

@@ -51,7 +51,7 @@ async function restoreUnmined(signer: EvmSigner, config: EvmConfig, { chain, db,
 
 /**
  * Only the transaction that is next in line can be stuck on its fee; those behind it are waiting for it. One of a payment that is settled
- * was taken back, or the node lags: it is stuck where it offers less than a block asks for.
+ * was taken back, or the node lags: it is stuck where it offers less than a block asks for, its tip counted in.
  */
 async function raiseStuckFee(signer: EvmSigner, config: EvmConfig, { chain, db, log }: Needs, mined: bigint) {
   const { rows } = await db.query(
@@ -65,7 +65,7 @@ async function raiseStuckFee(signer: EvmSigner, config: EvmConfig, { chain, db, 
   const { id, raw_transactions: raw, was_mined: wasMined } = rows[0] as StuckPayment;
   const last = parseTransaction(`0x${(raw.at(-1) as Buffer).toString("hex")}`);
   const { baseFeePerGas } = await chain.latestBlock();
-  if (wasMined && (last.maxFeePerGas ?? 0n) >= baseFeePerGas) return;
+  if (wasMined && (last.maxFeePerGas ?? 0n) >= baseFeePerGas + (last.maxPriorityFeePerGas ?? 0n)) return;
   const tip = raisedFee(last.maxPriorityFeePerGas ?? 0n);
   const maxFeePerGas = min(max(raisedFee(last.maxFeePerGas ?? 0n), 2n * baseFeePerGas + tip), config.feePerGasMaxWei);
   if (maxFeePerGas < leastRaisedFee(last.maxFeePerGas ?? 0n)) {

@@ -13,7 +13,7 @@ export interface SnapInput {
   readonly contours: Contours;
   /** Colour planes of all areas, 12 numbers each (colour-model.ts). */
   readonly planes: Float64Array;
-  /** Areas whose colour is a radial gradient or a field instead. */
+  /** Areas whose colour is a gradient (gradient.ts) instead. */
   readonly radials: ReadonlyMap<number, Gradient>;
   /** Whether an edge of `area` against `other` lies under what is drawn later. */
   readonly hidden: (area: number, other: number) => boolean;

@@ -13,9 +13,9 @@ import type { Objects } from "../objects/find-objects.ts";
 import type { Settings } from "../options.ts";
 import type { Areas } from "../regions/areas.ts";
 import { stride } from "../regions/colour-model.ts";
-import { isRadial } from "../regions/gradient.ts";
+import { isField, isRadial } from "../regions/gradient.ts";
 import { bordered } from "./bordered.ts";
-import { drawIn } from "./draw-gradient.ts";
+import { drawInParts } from "./draw-gradient.ts";
 import { type Extent, planeFill, radialFill } from "./fills.ts";
 import { depthLayers, objectLayers } from "./layers.ts";
 import { namedGroups } from "./name-groups.ts";
@@ -82,14 +82,16 @@ export function drawAreas(
     if (area === plate) {
       // Nothing can show behind the first area of an opaque picture: it is the whole ground.
       const shape = { kind: "rect" as const, x: 0, y: 0, width, height };
-      elements.push(...(inParts ? drawIn(inParts, shape) : [{ fill, shape }]));
+      // A field ends at its window.
+      const isWhole = !inParts || isField(inParts);
+      elements.push(...(isWhole ? [{ fill, shape }] : []), ...(inParts ? drawInParts(inParts, shape) : []));
     } else if (empty[area] === 0 && unseen[area] === 0) {
       const frame = holes.has(area) ? null : strokes.frameOf(outer, chain);
       const shape = frame?.shape ?? shapeOf(input, [outer, ...(holes.get(area) ?? [])], points);
       const isOwn = map.sizes[area] >= ownSizeMin || (shape && isSign(shape) && map.sizes[area] >= signSizeMin);
       const whole = own && isOwn && (runOf?.[area] ?? -1) < 0;
       if (shape && inParts) {
-        elements.push(...drawIn(inParts, shape));
+        elements.push(...drawInParts(inParts, shape));
         if (frame) elements.push({ fill: { kind: "none" }, shape, stroke: frame.stroke });
       } else if (shape) {
         const element = { fill, shape, ...(frame && { stroke: frame.stroke }), ...(whole && { whole }) };

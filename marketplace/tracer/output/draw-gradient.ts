@@ -8,7 +8,7 @@ import { drawField } from "./draw-field.ts";
 import { radialFill } from "./fills.ts";
 
 /** A field, or a gradient with its spots, as elements that are drawn only within the outline of the area that they fill. */
-export function drawIn(gradient: Field | Spotted, shape: Shape): Element[] {
+export function drawInParts(gradient: Field | Spotted, shape: Shape): Element[] {
   if (isField(gradient)) return drawField(gradient).map((element) => ({ ...element, within: shape }));
   const { base, spots } = gradient;
   const fill = radialFill(base);

@@ -31,7 +31,8 @@ export function finish(drawing: Drawing, background: Background | null): Trace {
     svg,
     width: drawing.width,
     height: drawing.height,
-    paths: svg.match(/<(?:path|circle|ellipse|rect|line|polyline|polygon)\b/g)?.length ?? 0,
+    // What is defined is drawn by what uses it.
+    paths: svg.slice(Math.max(0, svg.indexOf("</defs>"))).match(shapeTag)?.length ?? 0,
     colors: colours.size,
     // The writer writes nothing but ASCII.
     bytes: svg.length,
@@ -40,3 +41,5 @@ export function finish(drawing: Drawing, background: Background | null): Trace {
     drawing,
   };
 }
+
+const shapeTag = /<(?:path|circle|ellipse|rect|line|polyline|polygon)\b/g;

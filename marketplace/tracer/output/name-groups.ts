@@ -1,4 +1,4 @@
-import type { Element, Group, Shape } from "../drawing.ts";
+import { asOutlined, type Element, type Group, type Shape } from "../drawing.ts";
 import { pointsAlong } from "../lines/points-along.ts";
 import { boxOf } from "../lines/round.ts";
 
@@ -16,7 +16,7 @@ export function namedGroups(groups: readonly Group[]): Group[] {
 
 /** What a group is: the shape that all else in it lies on, if that is one a person has a name for. */
 function kindOf(elements: readonly Element[]): string {
-  const [first, ...more] = elements;
+  const [first, ...more] = asOutlined(elements);
   if (!first) return "object";
   if (elements.every(({ fill }) => fill.kind === "none") && more.length > 0) return "lines";
   const around = boxOf(pointsAlong(first.shape));

@@ -7,6 +7,7 @@ import {
   type Shape,
   type Stop,
   type Stroke,
+  stretches,
 } from "../drawing.ts";
 import { n, pathOperators } from "./pdf-path.ts";
 
@@ -29,7 +30,10 @@ export function layOutPdf(drawing: Drawing): PdfPage {
   // PDF counts upwards from the bottom left.
   let content = `${n(width / spanX)} 0 0 ${n(-height / spanY)} 0 ${height} cm\n`;
   for (const { elements } of groups) {
-    for (const element of elements) content += paint(element, resources, spanX, spanY);
+    for (const { within, elements: together } of stretches(elements)) {
+      const painted = together.map((element) => paint(element, resources, spanX, spanY)).join("");
+      content += within ? `q ${pathOperators(within)}W${ruleOf(within)} n\n${painted}Q\n` : painted;
+    }
   }
   const assemble = (compressed: Uint8Array) => {
     const contents = add(
@@ -47,21 +51,10 @@ export function layOutPdf(drawing: Drawing): PdfPage {
   return { content: latin1Bytes(content), assemble };
 }
 
-function paint(element: Element, resources: Resources, spanX: number, spanY: number): string {
-  const { within } = element;
-  const painted = paintWhole(element, resources, spanX, spanY);
-  return within ? `q ${pathOperators(within)}W${ruleOf(within)} n\n${painted}Q\n` : painted;
-}
-
 /** Inside is where a ray crosses the outlines an odd number of times; otherwise nonzero winding. */
 const ruleOf = (shape: Shape) => (shape.kind === "path" && shape.evenOdd ? "*" : "");
 
-function paintWhole(
-  { fill, shape, stroke, fade }: Element,
-  resources: Resources,
-  spanX: number,
-  spanY: number,
-): string {
+function paint({ fill, shape, stroke, fade }: Element, resources: Resources, spanX: number, spanY: number): string {
   const path = pathOperators(shape);
   const rule = ruleOf(shape);
   const line = stroke ? `q ${stroked(stroke, resources)}${path}S\nQ\n` : "";

@@ -1,11 +1,21 @@
-import { type Drawing, type Element, type Fade, type Fill, fadeEnd, hex, type Shape, type Stroke } from "../drawing.ts";
+import {
+  type Drawing,
+  type Element,
+  type Fade,
+  type Fill,
+  fadeEnd,
+  hex,
+  type Shape,
+  type Stroke,
+  stretches,
+} from "../drawing.ts";
 import { linearEnds } from "./linear-ends.ts";
 import { PathData, pathData } from "./path-data.ts";
 import { radialCircle } from "./radial-circle.ts";
 
 /**
  * Step 8: the drawing as SVG text. Only `svg g path circle ellipse rect line polyline polygon defs linearGradient
- * radialGradient stop mask clipPath`, numbers, hex colours and references to own gradients can come out of it: it has no way to write
+ * radialGradient stop mask clipPath`, numbers, hex colours and references to own gradients, masks and clip paths can come out of it: it has no way to write
  * anything else.
  */
 export function writeSvg(drawing: Drawing): string {
@@ -41,17 +51,6 @@ function maskOf(fade: Fade): string {
     `<stop stop-color="#fff" stop-opacity="0"/><stop offset="1" stop-color="#fff"/></linearGradient>` +
     `<mask id="mask-${fade}" maskContentUnits="objectBoundingBox"><rect fill="url(#fade-${fade})" width="1" height="1"/></mask>`
   );
-}
-
-/** Neighbours that are drawn within one shape, or within none, together. */
-function stretches(elements: readonly Element[]): { within: Shape | undefined; elements: Element[] }[] {
-  const found: { within: Shape | undefined; elements: Element[] }[] = [];
-  for (const element of elements) {
-    const last = found.at(-1);
-    if (last && last.within === element.within) last.elements.push(element);
-    else found.push({ within: element.within, elements: [element] });
-  }
-  return found;
 }
 
 /** A shape without paint: what is inside is drawn. */

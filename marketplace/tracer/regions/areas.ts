@@ -15,7 +15,7 @@ export interface Areas {
   readonly planes: Float64Array;
   readonly sums: Float64Array;
   readonly sloped: Uint8Array;
-  /** Areas whose colour is a radial gradient or a field, by number. */
+  /** Areas whose colour is a gradient, by number. */
   readonly radials: ReadonlyMap<number, Gradient>;
   readonly opaque: Uint8Array;
   /** Nothing is drawn here: transparent, or background to be removed. */
@@ -30,7 +30,7 @@ export interface Areas {
 }
 
 /**
- * From a label per pixel to described areas. `gradients`: the labels whose colour is a radial gradient or a field, which are drawn on
+ * From a label per pixel to described areas. `gradients`: the labels whose colour is a gradient (gradient.ts), which are drawn on
  * their own. `beneath`: what was lifted off the picture.
  */
 export function describeAreas(

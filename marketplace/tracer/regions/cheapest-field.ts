@@ -1,10 +1,9 @@
-import { opaqueMin } from "../drawing.ts";
 import { type Field, fieldColour } from "./field.ts";
 import { type FieldPixels, fitField, sheetOf } from "./fit-field.ts";
 
 /** The pixels of an area that may be a field. */
 export interface FieldArea {
-  /** Rising. */
+  /** Rising, all opaque. */
   readonly pixels: Int32Array;
   /** The picture's. */
   readonly clean: Uint8Array;
@@ -14,13 +13,13 @@ export interface FieldArea {
   readonly isGround: boolean;
 }
 
-/** The field over an area that is mostly opaque whose cost is least, if that is less than `most`. */
+/** The field over an area whose cost is least, if that is less than `most`. */
 export function cheapestField(area: FieldArea, lambda: number, most: number): Field | null {
   const { clean, width, height, isGround } = area;
   const { line, place, clip } = isGround ? groundWorth : ownWorth;
   const bytesOf = (lines: number, places: number) => (clip + lines * line + places * place) * lambda;
   if (bytesOf(2, 4) >= most) return null;
-  const pixels = area.pixels.filter((p) => clean[p * 4 + 3] >= opaqueMin);
+  const { pixels } = area;
   const members = new Uint8Array(width * height);
   for (const p of pixels) members[p] = 1;
   const window: FieldPixels = { ...windowOf(area, isGround ? 1 : reach), pixels: clean, width, members };

@@ -1,3 +1,4 @@
+import { keepTo } from "../deadline.ts";
 import { opaqueMin } from "../drawing.ts";
 import { asWords, eachOverlap, eachRun, valuesOf } from "../image/runs.ts";
 import { cheapestField } from "./cheapest-field.ts";
@@ -8,41 +9,42 @@ import { isSeeThrough } from "./radial.ts";
 import { fitRadial, radialError, samplesAt } from "./radial-fit.ts";
 import { smoothGroups } from "./smooth-groups.ts";
 
+/** What may become of areas that are joined. */
+export interface Joining {
+  readonly lambda: number;
+  /** What fills one area may be several elements, one over another. */
+  readonly mayOverlap: boolean;
+  /** The largest field of an opaque picture is drawn beneath all else, without an outline. */
+  readonly mayLieBeneath: boolean;
+  /** What reaches the borders may be a background to remove: it is left as it is. */
+  readonly keepsBorders: boolean;
+  /** Only see-through areas are joined, for the sake of their opacity. */
+  readonly fadesOnly: boolean;
+  readonly deadlineMs: number;
+}
+
 /**
  * Step 3d: neighbours that pass smoothly into each other become one area where one gradient over all of them, or a field of
  * colour (field.ts), costs less than they do one by one: a face with a blush, a fruit with a gleam, a soft shadow on a gradient,
  * a wallpaper. The labels are changed in place; what the area is filled with takes the place of its parts' gradients.
- *
- * With `mayLieBeneath` the largest field of an opaque picture is drawn beneath all else, without an outline. With `fadesOnly`
- * only see-through areas are joined, for the sake of their opacity.
  */
-export function joinSmooth(
-  picture: Segmented,
-  gradients: Map<number, Gradient>,
-  lambda: number,
-  { mayLieBeneath, fadesOnly }: { readonly mayLieBeneath: boolean; readonly fadesOnly: boolean },
-): void {
+export function joinSmooth(picture: Segmented, gradients: Map<number, Gradient>, joining: Joining): void {
   const { labels, runs, clean, width } = picture;
   const count = picture.sums.length / stride;
   if (count < 2 || count > areasMax) return;
   const groupOf = smoothGroups(picture, count);
   const groups = groupsOf(picture, groupOf);
   if (groups.length === 0) return;
+  const { lambda, deadlineMs, mayOverlap } = joining;
   const sums = moments(clean, width, runs, valuesOf(runs, labels), count);
   const errors = errorsOf(picture, sums, gradients);
-  const ground = mayLieBeneath && isOpaque(clean) ? groups.find(({ areas }) => areas.length >= groundAreasMin) : null;
-  const beneath = ground && ground.size >= groundSizeMin * labels.length ? ground : null;
-  const looked = groups.filter(
-    (group) =>
-      group === beneath ||
-      (group.areas.length <= ownAreasMax && !(fadesOnly && group.areas.some((a) => !isSeeThrough(sums, a)))),
-  );
-  for (const group of looked.slice(0, groupsMax)) {
+  const ground = joining.mayLieBeneath && isOpaque(clean) ? groundOf(groups, labels.length) : undefined;
+  for (const group of looked(groups, ground, sums, joining)) {
+    keepTo(deadlineMs);
     let cost = group.border * seamWorth * lambda;
     for (const a of group.areas) cost += errors[a] + (gradients.has(a) ? radialWorth : areaWorth) * lambda;
     const pixels = pixelsOf(picture, groupOf, group);
-    const isGround = group === beneath;
-    const fill = fillOf(picture, pixels, { lambda, most: shareMax * cost, isGround });
+    const fill = fillOf(picture, pixels, { lambda, most: shareMax * cost, mayOverlap, isGround: group === ground });
     if (!fill) continue;
     eachRun(runs, (begin, end) => {
       if (groupOf[labels[begin]] === group.label) labels.fill(group.label, begin, end);
@@ -50,6 +52,29 @@ export function joinSmooth(
     for (const a of group.areas) gradients.delete(a);
     gradients.set(group.label, fill);
   }
+}
+
+/** What may be drawn beneath all else: the largest group of several areas, if it is large enough. */
+function groundOf(groups: readonly Group[], pixels: number): Group | undefined {
+  const ground = groups.find(({ areas }) => areas.length >= groundAreasMin);
+  return ground && ground.size >= groundSizeMin * pixels ? ground : undefined;
+}
+
+/** The groups that may be joined, the ground first. */
+function looked(
+  groups: readonly Group[],
+  ground: Group | undefined,
+  sums: Float64Array,
+  { keepsBorders, fadesOnly }: Joining,
+): readonly Group[] {
+  const own = groups.filter(
+    (group) =>
+      group !== ground &&
+      group.areas.length <= ownAreasMax &&
+      !(keepsBorders && group.isAtBorder) &&
+      !(fadesOnly && group.areas.some((a) => !isSeeThrough(sums, a))),
+  );
+  return [...(ground ? [ground] : []), ...own.slice(0, groupsMax)];
 }
 
 const areasMax = 4000;
@@ -78,6 +103,7 @@ interface Group {
   size: number;
   /** The length of all borders between its areas, px. */
   border: number;
+  isAtBorder: boolean;
 }
 
 /** The groups of several areas, the largest first. */
@@ -91,9 +117,17 @@ function groupsOf({ labels, runs, width }: Segmented, groupOf: Int32Array): Grou
   };
   eachRun(runs, (begin, end) => {
     const area = labels[begin];
-    const group = groups.get(groupOf[area]) ?? { label: groupOf[area], areas: [], size: 0, border: 0 };
+    const group = groups.get(groupOf[area]) ?? {
+      label: groupOf[area],
+      areas: [],
+      size: 0,
+      border: 0,
+      isAtBorder: false,
+    };
     groups.set(group.label, group);
     group.size += end - begin;
+    const touches = begin < width || begin % width === 0 || end % width === 0 || end > labels.length - width;
+    if (touches) group.isAtBorder = true;
     if (seen[area] === 0) group.areas.push(area);
     seen[area] = 1;
     if (begin % width > 0) border(begin - 1, begin, 1);
@@ -117,19 +151,22 @@ function pixelsOf({ labels, runs }: Segmented, groupOf: Int32Array, { label, siz
 function fillOf(
   { clean, width, height }: Segmented,
   pixels: Int32Array,
-  { lambda, most, isGround }: { readonly lambda: number; readonly most: number; readonly isGround: boolean },
+  { lambda, most, mayOverlap, isGround }: Pick<Joining, "lambda" | "mayOverlap"> & { most: number; isGround: boolean },
 ): Gradient | null {
   const total = pixels.length;
   const radial = fitRadial(evenly(pixels, samplesMax), clean, width, total, lambda);
   let [fill, least]: [Gradient | null, number] =
     radial && radial.cost <= most ? [radial.radial, radial.cost] : [null, most];
-  if (isMostlyOpaque(pixels, clean)) {
-    const spotted = fitSpotted(samplesAt(evenly(pixels, spotSamplesMax), clean, width), total, lambda, least);
-    if (spotted) [fill, least] = [spotted.fill, spotted.cost];
-    return cheapestField({ pixels, clean, width, height, isGround }, lambda, least) ?? fill;
-  }
-  return fill;
+  if (!mayOverlap) return fill;
+  const opaque = pixels.filter((p) => clean[p * 4 + 3] >= opaqueMin);
+  if (opaque.length < opaqueShareMin * total) return fill;
+  const spotted = fitSpotted(samplesAt(evenly(opaque, spotSamplesMax), clean, width), total, lambda, least);
+  if (spotted) [fill, least] = [spotted.fill, spotted.cost];
+  return cheapestField({ pixels: opaque, clean, width, height, isGround }, lambda, least) ?? fill;
 }
+
+/** The rims of an area that is opaque may be blends. */
+const opaqueShareMin = 0.95;
 
 function evenly(pixels: Int32Array, most: number): Int32Array {
   const every = Math.max(1, pixels.length / most);
@@ -138,15 +175,6 @@ function evenly(pixels: Int32Array, most: number): Int32Array {
     (_, i) => pixels[Math.floor((i + 0.5) * every)],
   );
 }
-
-/** The rims of an area that is opaque may be blends. */
-function isMostlyOpaque(pixels: Int32Array, clean: Uint8Array): boolean {
-  let blends = 0;
-  for (const p of pixels) if (clean[p * 4 + 3] < opaqueMin) blends++;
-  return blends <= blendsMax * pixels.length;
-}
-
-const blendsMax = 0.05;
 
 /** The squared error that each area leaves as it would be drawn. */
 function errorsOf(

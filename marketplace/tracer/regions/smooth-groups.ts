@@ -73,7 +73,7 @@ function unlike(clean: Uint8Array, p: number, q: number): number {
   );
 }
 
-/** Most that two areas may differ across their border, levels squared over three channels; and for each that noise makes of neighbours. */
+/** Most that two areas may differ across their border, levels squared over four channels; and for each that noise makes of neighbours. */
 const smoothMax = 75;
 const noisierMax = 5;
 /** What differs by more is no noise but texture. */

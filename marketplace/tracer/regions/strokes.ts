@@ -2,7 +2,7 @@ import { eachRun } from "../image/runs.ts";
 import { plane, planeError, type Segmented, stride } from "./colour-model.ts";
 
 export interface StrokesInput extends Segmented {
-  /** Areas whose colour is a radial gradient: neither strokes nor grounds. */
+  /** Areas whose colour is a gradient: neither strokes nor grounds. */
   readonly gradients: ReadonlyMap<number, unknown>;
 }
 

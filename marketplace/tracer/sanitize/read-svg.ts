@@ -46,7 +46,7 @@ class Reader {
     else if (name === "mask") this.inMask = true;
     else if (name === "clipPath") this.clip = attributes.get("id") ?? "";
     else if (name === "g" && attributes.has("clip-path")) {
-      this.within = this.clips.get(attributes.get("clip-path")!.slice(5, -1));
+      this.clipBy(attributes, empty);
     } else if (name === "g") {
       this.endGroup();
       this.group = attributes;
@@ -60,6 +60,13 @@ class Reader {
       const element = elementOf(name, attributes, this.gradients);
       this.elements.push(this.within ? { ...element, within: this.within } : element);
     }
+  }
+
+  /** What the writer makes of elements within a shape. */
+  private clipBy(attributes: Attributes, empty: boolean): void {
+    const clip = this.clips.get(attributes.get("clip-path")!.slice(5, -1));
+    if (!clip || empty || this.within || attributes.size > 1) throw new Error("not our SVG: a clipped group");
+    this.within = clip;
   }
 
   close(name: string): void {

@@ -121,8 +121,8 @@ describe("the error", () => {
   test("of a fee payer whose balance is low is 503: /health says which, /settle settles nothing", async () => {
     const poor = await evmSetting();
     const limits = {
-      EIP155_84532_BALANCE_LOW_WEI: `1${"0".repeat(26)}`,
-      EIP155_84532_BALANCE_EMPTY_WEI: `1${"0".repeat(25)}`,
+      EIP155_84532_BALANCE_LOW_WEI: `1${"0".repeat(30)}`,
+      EIP155_84532_BALANCE_EMPTY_WEI: `1${"0".repeat(29)}`,
     };
     const low = await startFacilitator({ ...poor.variables, ...limits });
     try {

@@ -684,8 +684,8 @@ describe("a contract that says no only when it is mined", () => {
   test("a fee payer short of gas money is not taken for the payment's fault", async ({ setting }) => {
     const poor = generatePrivateKey();
     await setting.chain.fund(privateKeyToAccount(poor).address, { wei: 1_000n });
-    const variables = { ...setting.variables, EIP155_84532_SIGNERS: poor, EIP155_84532_BALANCE_EMPTY_WEI: "0" };
-    const daemon = await startFacilitator({ ...variables, EIP155_84532_BALANCE_LOW_WEI: "0" });
+    const variables = { ...setting.variables, EIP155_84532_SIGNERS: poor, EIP155_84532_BALANCE_EMPTY_WEI: "1" };
+    const daemon = await startFacilitator({ ...variables, EIP155_84532_BALANCE_LOW_WEI: "1" });
     try {
       expect((await daemon.verify(await pay(setting))).body).toMatchObject({ isValid: true });
     } finally {

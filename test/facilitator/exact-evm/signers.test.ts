@@ -183,7 +183,7 @@ describe("a payment that somebody else submitted", () => {
 });
 
 test("gas that costs more than the limit settles nothing, takes no nonce and says so", async ({ setting }) => {
-  const thrifty = await startFacilitator({ ...setting.variables, EIP155_84532_FEE_PER_GAS_MAX_WEI: "100000" });
+  const thrifty = await startFacilitator({ ...setting.variables, EIP155_84532_FEE_PER_GAS_MAX_WEI: "1" });
   try {
     const client = createPublicClient({ transport: http(setting.chain.rpcUrl) });
     const before = await client.getTransactionCount({ address: setting.signer as `0x${string}` });

@@ -69,16 +69,52 @@ describe("what lies softly on a gradient is an ellipse that fades away", () => {
     expect(writeSvg(readSvg(svg))).toBe(svg);
     const page = Buffer.from(layOutPdf(drawing).content).toString("latin1");
     const [element] = drawing.groups[0]!.elements;
-    expect(page.split(`${pathOperators(element!.within!)}W n`)).toHaveLength(drawing.groups[0]!.elements.length + 1);
+    expect(page.split(`${pathOperators(element!.within!)}W n`)).toHaveLength(2);
   });
 
-  test.each([{ mode: "cutout" }, { layers: true }, { background: "transparent" }] as const)(
-    "also with %o",
-    (options) => {
-      const onWhite = `<rect width="240" height="240" fill="#fff"/>${face}`;
-      const { svg } = trace(picture(240, 240, onWhite), options);
-      checkSvg(svg);
-      expect(ellipses(svg).length).toBeGreaterThanOrEqual(2);
-    },
-  );
+  test.each([{}, { layers: true }, { removeBackground: true }] as const)("also on white, with %o", (options) => {
+    const onWhite = `<rect width="240" height="240" fill="#fff"/>${face}`;
+    const { svg } = trace(picture(240, 240, onWhite), options);
+    checkSvg(svg);
+    expect(ellipses(svg).length).toBeGreaterThanOrEqual(2);
+  });
+
+  test("a layer is named by its outline, and shapes that are not drawn are not counted", () => {
+    const { layers, paths, svg } = trace(picture(240, 240, leaf), { layers: true });
+    expect(layers.map(({ name }) => name)).not.toContain("rectangle");
+    const drawn = svg.slice(svg.indexOf("</defs>"));
+    expect(paths).toBe(drawn.match(/<(?:path|rect|ellipse|circle)\b/g)!.length);
+  });
+});
+
+describe("where shapes may not lie over each other, or the ground is taken away", () => {
+  test("a cutout has no spots and no fields", () => {
+    for (const body of [face, leaf]) {
+      const { svg } = trace(picture(240, 240, body), { mode: "cutout" });
+      expect(svg).not.toMatch(/clipPath|mask=/);
+      expect(ellipses(svg)).toHaveLength(0);
+    }
+  });
+
+  test.each([{}, { mode: "cutout" }] as const)("a soft shadow on it does not keep the ground: %o", (options) => {
+    const card = `<defs><filter id="b" x="-50%" y="-50%" width="200%" height="200%"><feGaussianBlur stdDeviation="12"/></filter></defs>
+      <rect width="240" height="240" fill="#fff"/><rect x="60" y="66" width="120" height="120" fill-opacity=".6" filter="url(#b)"/>
+      <rect x="60" y="60" width="120" height="120" fill="#28c"/>`;
+    const result = trace(picture(240, 240, card), { removeBackground: true, ...options });
+    expect(result.removed).toMatchObject({ r: 255, g: 255, b: 255 });
+    const { rgba } = renderRaster(result.svg, 240, 240);
+    expect([3, 239 * 4 + 3, 239 * 240 * 4 + 3].map((i) => rgba[i])).toEqual([0, 0, 0]);
+  });
+});
+
+test.each([
+  ["a clip path that there is none of", '<g clip-path="url(#c0)"><path d="M0 0h9v9z"/></g>'],
+  ["nothing", '<defs><clipPath id="c0"><path d="M0 0h9v9z"/></clipPath></defs><g clip-path="url(#c0)"/>'],
+  [
+    "another clipped group",
+    '<defs><clipPath id="c0"><path d="M0 0h9v9z"/></clipPath></defs><g clip-path="url(#c0)"><g clip-path="url(#c0)"><path d="M0 0h9z"/></g></g>',
+  ],
+])("a group that is clipped by, or holds, %s is not ours", (_, body) => {
+  const svg = `<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9" viewBox="0 0 9 9">${body}</svg>`;
+  expect(() => readSvg(svg)).toThrow("clip");
 });

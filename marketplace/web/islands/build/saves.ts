@@ -104,14 +104,14 @@ export class Saves {
   }
 
   /**
-   * What was posted without an answer is posted again before anything else, which changes nothing where it was saved: without the name
+   * What was posted without an answer is posted again before anything else, unless the service failed at it, which changes nothing where it was saved: without the name
    * of the state that it made, what was typed since would seem to be of another tab. Answers what failed, if it did.
    */
   async #askAgain(unanswered: URLSearchParams): Promise<Posted | undefined> {
     const answer = await post(this.#form, unanswered);
-    if (!answer.page) return answer;
+    if (!answer.page && answer.status < 500) return answer;
     this.#unanswered = undefined;
-    if (answer.status < 400) takeRevision(answer.page, this.#form);
+    if (answer.page && answer.status < 400) takeRevision(answer.page, this.#form);
     return undefined;
   }
 

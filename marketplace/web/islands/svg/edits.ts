@@ -1,4 +1,5 @@
 import {
+  asOutlined,
   type Colour,
   type Drawing,
   coloursOf as elementColours,
@@ -90,7 +91,7 @@ function inOwn(colour: Colour, colours: ReadonlyMap<string, string>): Colour {
 export function nodesOf({ groups }: Drawing): number {
   let nodes = 0;
   for (const { elements } of groups) {
-    for (const { shape } of elements) {
+    for (const { shape } of asOutlined(elements)) {
       if (shape.kind === "line") nodes += 2;
       else if (shape.kind === "polyline" || shape.kind === "polygon") nodes += shape.points.length / 2;
       else if (shape.kind !== "path") nodes += 4;

@@ -1,6 +1,14 @@
 /** @jsxRuntime automatic @jsxImportSource preact */
 import { useMemo } from "preact/hooks";
-import { coloursOf, type Drawing, type Element, type Group, hex, type Shape } from "../../../tracer/drawing.ts";
+import {
+  asOutlined,
+  coloursOf,
+  type Drawing,
+  type Element,
+  type Group,
+  hex,
+  type Shape,
+} from "../../../tracer/drawing.ts";
 import { pathData } from "../../../tracer/output/path-data.ts";
 
 const nodesShown = 20_000;
@@ -12,7 +20,7 @@ export function Outlines({ drawing, layer }: { drawing: Drawing; layer: number |
       <>
         {drawing.groups.map(({ elements }, index) => (
           <g class={index === layer ? "is-on" : undefined}>
-            {elements.map((element) => (
+            {asOutlined(elements).map((element) => (
               <ShapeOf element={element} />
             ))}
           </g>
@@ -56,7 +64,7 @@ function ShapeOf({ element: { shape, fill, stroke }, colour }: { element: Elemen
 function nodeDots({ groups }: Drawing): string {
   const dots: string[] = [];
   for (const { elements } of groups) {
-    for (const { shape } of elements) {
+    for (const { shape } of asOutlined(elements)) {
       for (const [x, y] of nodesOf(shape)) dots.push(`M${x} ${y}h0`);
       if (dots.length > nodesShown) return dots.join("");
     }
@@ -87,7 +95,7 @@ const thumbElements = 60;
 
 /** A layer, small and in one colour a shape. */
 export function Thumb({ group, repaint }: { group: Group; repaint: (colour: string) => string }) {
-  const { elements } = group;
+  const elements = asOutlined(group.elements);
   return (
     <svg viewBox={boxOf(elements)} aria-hidden="true">
       {elements.slice(0, thumbElements).map((element) => (
