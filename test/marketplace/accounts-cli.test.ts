@@ -106,6 +106,21 @@ test("an operator opens accounts, makes a key, grants credits, publishes an agen
     address: "cli-creator/echo",
     version: 1,
   });
+  const bound = [
+    "key",
+    "create",
+    "--account",
+    "cli-buyer",
+    "--name",
+    "bound",
+    "--if-missing",
+    "--scope",
+    "chosen_agents",
+  ];
+  expect(await json(market, ...bound, "--agents", "cli-creator/echo")).toMatchObject({ created: true });
+  expect(await json(market, ...bound, "--agents", "CLI-creator/echo,cli-creator/echo")).toMatchObject({
+    created: false,
+  });
   expect(
     await json(
       market,
