@@ -104,8 +104,9 @@ export class Saves {
   }
 
   /**
-   * What was posted without an answer is posted again before anything else, unless the service failed at it, which changes nothing where it was saved: without the name
-   * of the state that it made, what was typed since would seem to be of another tab. Answers what failed, if it did.
+   * What was posted without an answer is posted again before anything else, which changes nothing where it was saved: without the name
+   * of the state that it made, what was typed since would seem to be of another tab. Answers what failed, if it did; what the service
+   * itself fails at is given up for what was typed since.
    */
   async #askAgain(unanswered: URLSearchParams): Promise<Posted | undefined> {
     const answer = await post(this.#form, unanswered);
