@@ -1,11 +1,12 @@
 import type { Drawing } from "../../../tracer/drawing.ts";
-import { layOutPdf } from "../../../tracer/output/pdf-page.ts";
 import { writeSvg } from "../../../tracer/output/write-svg.ts";
 
 export const svgBlob = (drawing: Drawing) => new Blob([writeSvg(drawing)], { type: "image/svg+xml" });
 
 /** The drawing's own curves and gradients, by the writer that the server has: nothing is made of pixels. */
 export async function pdfBlob(drawing: Drawing): Promise<Blob> {
+  // Few drawings are saved so.
+  const { layOutPdf } = await import("../../../tracer/output/pdf-page.ts");
   const { content, assemble } = layOutPdf(drawing);
   const squeezed = new Blob([content as BlobPart]).stream().pipeThrough(new CompressionStream("deflate"));
   const compressed = new Uint8Array(await new Response(squeezed).arrayBuffer());
