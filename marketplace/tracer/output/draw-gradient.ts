@@ -10,10 +10,11 @@ import { radialFill } from "./fills.ts";
 /** A field, or a gradient with its spots, as elements that are drawn only within the outline of the area that they fill. */
 export function drawInParts(gradient: Field | Spotted, shape: Shape): Element[] {
   if (isField(gradient)) return drawField(gradient).map((element) => ({ ...element, within: shape }));
-  const { base, spots } = gradient;
+  const { base } = gradient;
   const fill = radialFill(base);
-  const drawn = spots.map((spot) => drawSpot(spot, base));
   const around = pointsAlong(shape);
+  const spots = gradient.spots.filter((spot) => reaches(spot, around));
+  const drawn = spots.map((spot) => drawSpot(spot, base));
   if (spots.every((spot) => isInside(spot, shape, around))) return [{ fill, shape }, ...drawn];
   return [{ fill, shape: boxAround(around) }, ...drawn].map((element) => ({ ...element, within: shape }));
 }
@@ -55,6 +56,11 @@ function drawSpot({ cx, cy, rx, ry, colour, opacity }: Spot, base: Radial): Elem
 /** What a stop must add to be seen, levels. */
 const levelsMin = 2;
 const under = new Float64Array(4);
+
+/** Whether a spot lies over some of what is within an outline. */
+function reaches({ cx, cy, rx, ry }: Spot, around: ReturnType<typeof pointsAlong>): boolean {
+  return isAmid(cx, cy, around) || around.some(({ x, y }) => ((x - cx) / rx) ** 2 + ((y - cy) / ry) ** 2 < 1);
+}
 
 /** Whether all of a spot that is seen lies within a shape of one outline. */
 function isInside({ cx, cy, rx, ry }: Spot, shape: Shape, around: ReturnType<typeof pointsAlong>): boolean {

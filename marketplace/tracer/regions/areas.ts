@@ -203,11 +203,18 @@ function radialAreas(
   let run = 0;
   eachRun(runs, (begin) => {
     while (map.runs.begins[run + 1] <= begin) run++;
-    const radial = gradients.get(labels[begin]);
-    if (radial) radials.set(map.areaOf[run], radial);
+    const gradient = gradients.get(labels[begin]);
+    const area = map.areaOf[run];
+    if (gradient && (isShared(gradient) || map.sizes[area] >= ownSizeMin)) radials.set(area, gradient);
   });
   return radials;
 }
+
+/** One that costs nothing to use again, by what was cut off from the area that it is of. */
+const isShared = (gradient: Gradient) => isRadial(gradient) || (isField(gradient) && gradient.isGround === true);
+
+/** What is cut off from an area of several elements and is smaller, px, is a plane. */
+const ownSizeMin = 400;
 
 /** A gradient is worth its definition when it explains this many lambdas of squared error. */
 export const slopeWorth = 45;
