@@ -1,9 +1,11 @@
 import { type Element, type Shape, straight } from "../drawing.ts";
 import { pointsAlong } from "../lines/points-along.ts";
+import { boxOf } from "../lines/round.ts";
+import type { Place } from "../lines/straight-line.ts";
 import type { Field } from "../regions/field.ts";
 import { isField } from "../regions/gradient.ts";
 import { type Radial, radialColour } from "../regions/radial-fit.ts";
-import type { Spot, Spotted } from "../regions/spots.ts";
+import { opacityAt, type Spot, type Spotted } from "../regions/spots.ts";
 import { drawField } from "./draw-field.ts";
 import { radialFill } from "./fills.ts";
 
@@ -19,16 +21,11 @@ export function drawInParts(gradient: Field | Spotted, shape: Shape): Element[] 
   return [{ fill, shape: boxAround(around) }, ...drawn].map((element) => ({ ...element, within: shape }));
 }
 
-/** The least rectangle on whole pixels around points. */
-function boxAround(points: ReturnType<typeof pointsAlong>): Shape {
-  let [left, top, right, bottom] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY, -Infinity, -Infinity];
-  for (const { x, y } of points) {
-    left = Math.min(left, Math.floor(x));
-    top = Math.min(top, Math.floor(y));
-    right = Math.max(right, Math.ceil(x));
-    bottom = Math.max(bottom, Math.ceil(y));
-  }
-  return { kind: "rect", x: left, y: top, width: right - left, height: bottom - top };
+/** The least rectangle on whole pixels around an outline. */
+function boxAround(around: readonly Place[]): Shape {
+  const { left, top, right, bottom } = boxOf(around);
+  const [x, y] = [Math.floor(left), Math.floor(top)];
+  return { kind: "rect", x, y, width: Math.ceil(right) - x, height: Math.ceil(bottom) - y };
 }
 
 /** An ellipse whose opacity falls towards its rim, in the fewest stops of which no difference is seen on its base. */
@@ -58,19 +55,19 @@ const levelsMin = 2;
 const under = new Float64Array(4);
 
 /** Whether a spot lies over some of what is within an outline. */
-function reaches({ cx, cy, rx, ry }: Spot, around: ReturnType<typeof pointsAlong>): boolean {
-  return isAmid(cx, cy, around) || around.some(({ x, y }) => ((x - cx) / rx) ** 2 + ((y - cy) / ry) ** 2 < 1);
+function reaches(spot: Spot, around: readonly Place[]): boolean {
+  return isAmid(spot.cx, spot.cy, around) || around.some((place) => opacityAt(spot, place.x, place.y) > 0);
 }
 
 /** Whether all of a spot that is seen lies within a shape of one outline. */
-function isInside({ cx, cy, rx, ry }: Spot, shape: Shape, around: ReturnType<typeof pointsAlong>): boolean {
+function isInside(spot: Spot, shape: Shape, around: readonly Place[]): boolean {
   if (shape.kind === "path" && shape.outlines.length > 1) return false;
   if (shape.kind === "rect" && shape.rx) return false;
-  return around.every(({ x, y }) => ((x - cx) / rx) ** 2 + ((y - cy) / ry) ** 2 > 1) && isAmid(cx, cy, around);
+  return isAmid(spot.cx, spot.cy, around) && around.every((place) => opacityAt(spot, place.x, place.y) === 0);
 }
 
 /** Whether a ray from a place crosses the outline an odd number of times. */
-function isAmid(x: number, y: number, around: ReturnType<typeof pointsAlong>): boolean {
+function isAmid(x: number, y: number, around: readonly Place[]): boolean {
   let inside = false;
   for (let i = 0, j = around.length - 1; i < around.length; j = i++) {
     const [from, to] = [around[j], around[i]];

@@ -15,11 +15,10 @@ export interface FieldArea {
 
 /** The field over an area whose cost is least, if that is less than `most`. */
 export function cheapestField(area: FieldArea, lambda: number, most: number): Field | null {
-  const { clean, width, height, isGround } = area;
+  const { pixels, clean, width, height, isGround } = area;
   const { line, place, clip } = isGround ? groundWorth : ownWorth;
   const bytesOf = (lines: number, places: number) => (clip + lines * line + places * place) * lambda;
   if (bytesOf(2, 4) >= most) return null;
-  const { pixels } = area;
   const members = new Uint8Array(width * height);
   for (const p of pixels) members[p] = 1;
   const window: FieldPixels = { ...windowOf(area, isGround ? 1 : reach), pixels: clean, width, members };
@@ -32,8 +31,8 @@ export function cheapestField(area: FieldArea, lambda: number, most: number): Fi
       const field = fitField(sheet, window, direction, tolerance, isTooMuch);
       // A finer one is larger still.
       if (!field) break;
-      const places = field.lines.reduce((sum, line) => sum + line.places.length, 0);
-      const cost = bytesOf(field.lines.length, places) + meanError(field, pixels, window) * area.pixels.length;
+      const places = field.lines.reduce((sum, one) => sum + one.places.length, 0);
+      const cost = bytesOf(field.lines.length, places) + meanError(field, pixels, window) * pixels.length;
       if (cost >= least) continue;
       least = cost;
       best = { ...field, isGround };

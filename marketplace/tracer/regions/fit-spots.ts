@@ -1,6 +1,6 @@
 import { solve } from "./least-squares.ts";
-import { fitPlain, fitSamples, type Radial, radialColour, type Samples } from "./radial-fit.ts";
-import { opacityAt, type Spot, type Spotted } from "./spots.ts";
+import { fitPlain, fitSamples, type Radial, type Samples } from "./radial-fit.ts";
+import { opacityAt, type Spot, type Spotted, spottedColour } from "./spots.ts";
 
 /**
  * The gradient with soft spots on it that is nearest to sampled pixels of an opaque area, and its cost: squared error over `total`
@@ -32,7 +32,7 @@ function fitFrom(
   let spots: readonly Spot[] = [];
   let best: { fill: Spotted; cost: number } | null = null;
   let least = costOf(errorOf({ base, spots }, samples), 0);
-  // What is missed at most once more by all spots together is worth none of them.
+  // No spot saves more than what is missed.
   while (spots.length < spotsMax && least > spotWorth * lambda && spots.length * spotWorth * lambda < most) {
     const found = nextSpot({ base, spots }, samples);
     if (!found) break;
@@ -94,14 +94,10 @@ const hiddenMax = 0.4;
 const colour = new Float64Array(4);
 
 /** What a fill misses each sample by, three channels. */
-function missed({ base, spots }: Spotted, { x, y, colours }: Samples): Float64Array {
+function missed(fill: Spotted, { x, y, colours }: Samples): Float64Array {
   const off = new Float64Array(x.length * 3);
   for (let i = 0; i < x.length; i++) {
-    radialColour(base, x[i], y[i], colour);
-    for (const spot of spots) {
-      const opacity = opacityAt(spot, x[i], y[i]);
-      for (let c = 0; opacity > 0 && c < 3; c++) colour[c] += (spot.colour[c] - colour[c]) * opacity;
-    }
+    spottedColour(fill, x[i], y[i], colour);
     for (let c = 0; c < 3; c++) off[i * 3 + c] = colours[i * 4 + c] - colour[c];
   }
   return off;
@@ -112,12 +108,7 @@ function errorOf(fill: Spotted, samples: Samples): number {
 }
 
 /** An ellipse as a place to look for a spot. */
-interface Place {
-  readonly cx: number;
-  readonly cy: number;
-  readonly rx: number;
-  readonly ry: number;
-}
+type Place = Pick<Spot, "cx" | "cy" | "rx" | "ry">;
 
 /** The spot that takes off most of what is missed; null where nothing stands out. */
 function nextSpot(fill: Spotted, samples: Samples): Spot | null {

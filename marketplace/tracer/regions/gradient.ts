@@ -9,7 +9,7 @@ export function isField(gradient: Gradient): gradient is Field {
   return "lines" in gradient;
 }
 
-export function isSpotted(gradient: Gradient): gradient is Spotted {
+function isSpotted(gradient: Gradient): gradient is Spotted {
   return "spots" in gradient;
 }
 

@@ -39,7 +39,7 @@ export function joinSmooth(picture: Segmented, gradients: Map<number, Gradient>,
   const sums = moments(clean, width, runs, valuesOf(runs, labels), count);
   const errors = errorsOf(picture, sums, gradients);
   const ground = joining.mayLieBeneath && isOpaque(clean) ? groundOf(groups, labels.length) : undefined;
-  for (const group of looked(groups, ground, sums, joining)) {
+  for (const group of candidates(groups, ground, sums, joining)) {
     keepTo(deadlineMs);
     let cost = group.border * seamWorth * lambda;
     for (const a of group.areas) cost += errors[a] + (gradients.has(a) ? radialWorth : areaWorth) * lambda;
@@ -61,7 +61,7 @@ function groundOf(groups: readonly Group[], pixels: number): Group | undefined {
 }
 
 /** The groups that may be joined, the ground first. */
-function looked(
+function candidates(
   groups: readonly Group[],
   ground: Group | undefined,
   sums: Float64Array,
