@@ -1,3 +1,5 @@
+import type { Colour } from "./drawing.ts";
+
 export const traceModes = ["stacked", "cutout"] as const;
 export const traceStyles = ["auto", "logo", "icon", "lineart", "photo", "pixel"] as const;
 export const tracePresets = ["auto", "small", "hq"] as const;
@@ -50,11 +52,15 @@ export interface Settings {
   readonly bytesMax: number;
   /** Most pixels traced; larger pictures are reduced first. */
   readonly pixelsMax: number;
+  /** What a colour of the drawing is in the picture, where that is traced with more contrast than it has. */
+  readonly original?: (colour: Colour) => Colour;
 }
+
+export const usualLambda = 1000;
 
 const presets = {
   auto: {
-    lambda: 1000,
+    lambda: usualLambda,
     tolerance: 0.25,
     areaMin: 4,
     grid: 4,

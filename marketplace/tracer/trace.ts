@@ -1,6 +1,7 @@
 import { contours } from "./curves/contours.ts";
 import { DeadlinePassedError, keepTo } from "./deadline.ts";
 import { type Colour, type Drawing, type Group, repainted, type Shape } from "./drawing.ts";
+import { strengthened } from "./image/faint.ts";
 import { strengthenHairlines } from "./image/hairlines.ts";
 import { clearBlockNoise } from "./image/jpeg/block-noise.ts";
 import { groundBeyond, margin as marginWidth, withMargin } from "./image/margin.ts";
@@ -16,7 +17,7 @@ import { liftLines } from "./lines/lift.ts";
 import { groupObjects } from "./objects/find-objects.ts";
 import { shapesOf } from "./objects/shapes-of-areas.ts";
 import { findTextRuns } from "./objects/text-runs.ts";
-import { type Settings, settingsOf, type TraceOptions } from "./options.ts";
+import { type Settings, settingsOf, type TraceOptions, usualLambda } from "./options.ts";
 import { drawAreas } from "./output/draw-areas.ts";
 import { drawField, drawGround } from "./output/draw-field.ts";
 import { finish, type Trace } from "./output/finish.ts";
@@ -24,6 +25,7 @@ import { moved } from "./output/moved.ts";
 import { drawPixels } from "./output/pixel-art.ts";
 import { writeSvg } from "./output/write-svg.ts";
 import { describeAreas, slopeWorth } from "./regions/areas.ts";
+import type { Background } from "./regions/background.ts";
 import { type Gradient, isField } from "./regions/gradient.ts";
 import { evenInk } from "./regions/ink.ts";
 import { joinSmooth } from "./regions/join-smooth.ts";
@@ -53,7 +55,7 @@ export function trace(
   if (pixelArt) return pixelArt;
   const isMaybe = share === 1 && settings.style === "auto" && mayBePixelArt(image);
   const exact = isMaybe ? traceCells(image, everyPixel(image), settings, deadlineMs) : null;
-  const traced = traceAreas(...onPaper(...clearOf(image, settings)), deadlineMs);
+  const traced = traceAreas(...withContrast(...onPaper(...clearOf(image, settings))), deadlineMs);
   return exact && exact.bytes <= exactShareMax * traced.bytes ? exact : traced;
 }
 
@@ -109,6 +111,19 @@ function onPaper(image: Raster, settings: Settings): [Raster, Settings] {
   const { style, colors, palette } = settings;
   return [style === "lineart" && colors === 2 && !palette ? (inkOnPaper(image) ?? image) : image, settings];
 }
+
+/** What is faint with more contrast, where its colours are drawn as they are. */
+function withContrast(image: Raster, settings: Settings): [Raster, Settings] {
+  // Where fewer details are wanted than usual, a texture is grain.
+  const stronger = settings.palette ? null : strengthened(image, settings.lambda > usualLambda ? texturePx : 1);
+  if (!stronger) return [image, settings];
+  const { original, strength } = stronger;
+  // The fewer levels an edge has, the less they say of where it runs.
+  const tolerance = settings.tolerance * Math.min(2, strength ** 0.4);
+  return [stronger.image, { ...settings, original, tolerance }];
+}
+
+const texturePx = 8;
 
 function traceAreas(image: Raster, settings: Settings, deadlineMs: number): Trace {
   const scale = workingScale(image, settings.pixelsMax);
@@ -277,7 +292,21 @@ function draw(stage: Stage, merges: number, image: Raster, settings: Settings, d
   const groups = [...(soft ? inPalette(soft, areas.palette) : []), ...field, ...drawn.groups];
   keepTo(deadlineMs);
   const drawing = { ...withoutMargin({ ...drawn, groups }, margin), width: image.width, height: image.height };
-  return finish(drawing, settings.removeBackground ? areas.background : null);
+  const background = settings.removeBackground ? areas.background : null;
+  return finish(...inOriginalColours(drawing, background, settings));
+}
+
+function inOriginalColours(
+  drawing: Drawing,
+  background: Background | null,
+  { original }: Settings,
+): [Drawing, Background | null] {
+  if (!original) return [drawing, background];
+  const groups = drawing.groups.map((group) => ({
+    ...group,
+    elements: group.elements.map((element) => repainted(element, original)),
+  }));
+  return [{ ...drawing, groups }, background && { ...background, colour: original(background.colour) }];
 }
 
 function withoutMargin(drawing: Drawing, margin: number): Drawing {
