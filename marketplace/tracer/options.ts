@@ -107,6 +107,11 @@ export function settingsOf(options: TraceOptions): Settings {
   };
 }
 
+/** Shapes of one colour are wanted: what is blurred is drawn with sharp edges. */
+export function isFlat({ gradients, style }: Settings): boolean {
+  return !gradients || style === "icon";
+}
+
 function inRange(field: string, value: number, least: number, most: number): number {
   if (!(value >= least && value <= most)) throw new RangeError(`${field}: ${least} to ${most}`);
   return value;

@@ -11,13 +11,14 @@ import { everyPixel, findGrid, type PixelGrid } from "./image/pixel-grid.ts";
 import { posterised } from "./image/poster.ts";
 import { premultiply, type Raster, reduce } from "./image/raster.ts";
 import { closeSeams } from "./image/seams.ts";
+import { blurOf, sharpened } from "./image/sharpen.ts";
 import { workingScale } from "./image/texture.ts";
 import { unblend } from "./image/unblend.ts";
 import { liftLines } from "./lines/lift.ts";
 import { groupObjects } from "./objects/find-objects.ts";
 import { shapesOf } from "./objects/shapes-of-areas.ts";
 import { findTextRuns } from "./objects/text-runs.ts";
-import { type Settings, settingsOf, type TraceOptions, usualLambda } from "./options.ts";
+import { isFlat, type Settings, settingsOf, type TraceOptions, usualLambda } from "./options.ts";
 import { drawAreas } from "./output/draw-areas.ts";
 import { drawField, drawGround } from "./output/draw-field.ts";
 import { finish, type Trace } from "./output/finish.ts";
@@ -137,7 +138,9 @@ function traceAreas(image: Raster, settings: Settings, deadlineMs: number): Trac
     mergeAreas(stage.merging, { ...adapted, lambda: atScale(adapted.lambda) });
     return drawWithin(stage, image, adapted, deadlineMs);
   }
-  return drawWithin(stage, image, settings, deadlineMs);
+  // Where a blurred edge runs is known less exactly.
+  const tolerance = settings.tolerance * Math.max(1, stage.blur / 3);
+  return drawWithin(stage, image, { ...settings, tolerance }, deadlineMs);
 }
 
 /** The settings for this picture, whose areas were merged as usual, by `lambda`. */
@@ -200,6 +203,8 @@ interface Stage {
   readonly width: number;
   readonly height: number;
   readonly margin: number;
+  /** How wide most edges were before they were sharpened, px; 0 where they were not. */
+  readonly blur: number;
   readonly pixels: Uint8Array;
   readonly clean: Uint8Array;
   /** Soft shadows and the like. */
@@ -209,7 +214,7 @@ interface Stage {
 
 /** Steps 1 to 3 at a working scale. */
 function prepare(image: Raster, scale: number, settings: Settings, deadlineMs: number): Stage {
-  const { source, width, height, margin } = sourceOf(image, scale, settings);
+  const { source, width, height, margin, blur } = sourceOf(image, scale, settings);
   const lifted = liftSoft(source, width, height, settings);
   const pixels = lifted?.above ?? source;
   // Edges are measured in the source all the same.
@@ -219,7 +224,7 @@ function prepare(image: Raster, scale: number, settings: Settings, deadlineMs: n
   const cut = segment(clean, width, height, evenness, settings.pixelsMax * areasShare);
   const merging = new Merging({ ...cut, pixels: clean, width, height, deadlineMs });
   mergeAreas(merging, settings);
-  return { width, height, margin, pixels, clean, lifted, merging };
+  return { width, height, margin, blur, pixels, clean, lifted, merging };
 }
 
 function mergeAreas(merging: Merging, { lambda, areaMin }: Settings): void {
@@ -229,16 +234,18 @@ function mergeAreas(merging: Merging, { lambda, areaMin }: Settings): void {
 }
 
 /** The picture's premultiplied pixels at a working scale, with a margin where it needs one: a background to remove is to reach the borders. */
-function sourceOf(image: Raster, scale: number, { removeBackground }: Settings) {
+function sourceOf(image: Raster, scale: number, settings: Settings) {
   const width = Math.max(1, Math.round(image.width * scale));
   const height = Math.max(1, Math.round(image.height * scale));
   const working = width === image.width && height === image.height ? image : reduce(image, width, height);
-  const source = premultiply(working);
-  if (source !== working.rgba) closeSeams(source, width, height);
-  const ground = removeBackground ? null : groundBeyond(source, width, height);
-  if (ground === null) return { source, width, height, margin: 0 };
+  const premultiplied = premultiply(working);
+  if (premultiplied !== working.rgba) closeSeams(premultiplied, width, height);
+  const blur = isFlat(settings) ? blurOf(premultiplied, width, height) : 0;
+  const source = blur > 0 ? sharpened(premultiplied, width, height) : premultiplied;
+  const ground = settings.removeBackground ? null : groundBeyond(source, width, height);
+  if (ground === null) return { source, width, height, margin: 0, blur };
   const around = { width: width + 2 * marginWidth, height: height + 2 * marginWidth, margin: marginWidth };
-  return { source: withMargin(source, width, height, ground), ...around };
+  return { source: withMargin(source, width, height, ground), ...around, blur };
 }
 
 /** Lifts off soft shadows and the things on them, where they may be drawn on their own and the byte budget has room for that. */

@@ -1,8 +1,9 @@
 import { DeadlinePassedError } from "../deadline.ts";
 import { hex } from "../drawing.ts";
-import type { Raster } from "../image/raster.ts";
+import { premultiply, type Raster } from "../image/raster.ts";
+import { blurOf } from "../image/sharpen.ts";
 import { type Notes, noBackground } from "../notes.ts";
-import type { TraceOptions } from "../options.ts";
+import { isFlat, settingsOf, type TraceOptions } from "../options.ts";
 import type { Trace } from "../output/finish.ts";
 import { trace } from "../trace.ts";
 
@@ -40,8 +41,14 @@ function isSameAsAuto({ image, options, result, ms }: Traced): boolean {
 const compareMsMax = 5_000;
 
 /** Where the caller asked for less than the picture has, what is missing is no surprise. */
-function adviceOn({ options, score }: Traced): string | undefined {
+function adviceOn({ image, options, score }: Traced): string | undefined {
   const { style = "auto", colors, palette, simplify = 0 } = options;
+  if (blurOf(premultiply(image), image.width, image.height) > 0) {
+    if (!isFlat(settingsOf(options))) {
+      return "The picture is blurred, as enlarged ones are, and drawn so. Style logo draws its shapes with sharp edges.";
+    }
+    return "The picture is blurred and the drawing's edges are sharp, which the score counts as a difference.";
+  }
   if (score >= justScore || style === "lineart" || colors !== undefined || palette || simplify > 0.3) return undefined;
   if (style === "photo") return "This is a poster of the picture. Where likeness matters, keep the bitmap.";
   return (
