@@ -73,6 +73,8 @@ class Edges {
     if (this.steepest < slopeMin) return null;
     if (!this.walk(x, y, 1)) return null;
     const high = this.end;
+    // What is see-through at its most is soft, as shadows are.
+    if (this.channel === alpha && this.pixels[high * 4 + alpha] < opaqueMin) return null;
     if (!this.walk(x, y, -1)) return null;
     const low = this.end;
     const from = this.pixels[low * 4 + this.channel];
@@ -161,6 +163,8 @@ const lookedAtMax = 500_000;
 /** Px to each side that the direction of an edge is measured by; and levels that even places may differ by over that. */
 const aside = 2;
 const evenMax = 2;
+const alpha = 3;
+const opaqueMin = 250;
 /** Levels per px of what may be an edge, and levels from its one side to the other. */
 const slopeMin = 1.5;
 const rangeMin = 24;
