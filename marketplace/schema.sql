@@ -410,6 +410,13 @@ create table letters_sent (
   constraint letters_sent_pkey PRIMARY KEY (address, day)
 );
 
+create table links_from (
+  client text not null,
+  day date default CURRENT_DATE not null,
+  links integer default 1 not null,
+  constraint links_from_pkey PRIMARY KEY (client, day)
+);
+
 create table listing_counts (
   creator text not null,
   connector text not null,

@@ -6,6 +6,7 @@ import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { describe, expect } from "vitest";
 import { type LocalHedera, startLocalHedera } from "../../infra/local-hedera/local-hedera.ts";
 import { readConfig } from "../../marketplace/config.ts";
+import { deleteExpiredRows } from "../../marketplace/expired-rows.ts";
 import { Browser, newEmail, signedIn, tokenIn } from "../support/browser.ts";
 import { marketTest } from "../support/fixtures.ts";
 import { startMarketplace, until } from "../support/marketplace.ts";
@@ -193,6 +194,45 @@ describe("by e-mail", () => {
     expect(await ask(known)).toBe(429);
     // To another mailbox this browser is a stranger.
     expect((await known.post("/api/account/sign-in/email", { email: newEmail() })).status).toBe(202);
+  });
+
+  test("one address has five hundred links sent in a day to all mailboxes together, its site sixteen times as many, and what is refused or not sent counts nothing", async ({
+    mail,
+    deployed,
+  }) => {
+    const { db } = deployed.context;
+    const ask = async (from: string, email = newEmail()) => {
+      await db.query("delete from rate_limits");
+      return (await new Browser(deployed.url, from).post("/api/account/sign-in/email", { email })).status;
+    };
+    const linksOf = async (client: string) =>
+      (await db.query("select links from links_from where client = $1", [client])).rows[0]?.links;
+    const here = "198.51.100.77";
+    expect(await ask(here)).toBe(202);
+    await db.query("update links_from set links = 499 where client = $1", [here]);
+    mail.refuse(true);
+    try {
+      expect(await ask(here)).toBe(503);
+    } finally {
+      mail.refuse(false);
+    }
+    expect(await linksOf(here)).toBe(499);
+    expect(await ask(here)).toBe(202);
+    const unasked = newEmail();
+    expect(await ask(here, unasked)).toBe(429);
+    expect((await db.query("select from asked_links where mailbox = $1", [unasked])).rows).toHaveLength(0);
+    expect(mail.emailsTo(unasked)).toBe(0);
+    expect(await ask("198.51.100.78", unasked)).toBe(202);
+
+    const site = "2001:db8:12::/48";
+    expect(await ask("2001:db8:12:1::1")).toBe(202);
+    expect(await linksOf(site)).toBe(1);
+    await db.query("update links_from set links = 8000 where client = $1", [site]);
+    expect(await ask("2001:db8:12:2::1")).toBe(429);
+    expect(await linksOf("2001:db8:12:2::/64")).toBeUndefined();
+    await db.query("update links_from set day = day - 2");
+    await deleteExpiredRows(db);
+    expect((await db.query("select from links_from")).rows).toHaveLength(0);
   });
 
   test("nor are links guessed from one place: 429 after sixty attempts a minute, there alone", async ({ local }) => {
