@@ -687,6 +687,20 @@ describe("a session", () => {
     expect((await first.get("/api/account")).status).toBe(401);
   });
 
+  test("keeps of what a browser calls itself no more than tells it from others", async ({ local }) => {
+    const browser = new Browser(local.url);
+    const long = { "user-agent": `Mozilla/5.0 (X11; Linux x86_64) Firefox/140.0 ${"x".repeat(12_000)}` };
+    const { link } = (await browser.post("/api/account/sign-in/email", { email: newEmail() })).body;
+    expect((await browser.post("/api/account/sign-in/email/confirm", { token: tokenIn(link) }, long)).status).toBe(200);
+    const { sessions } = (await browser.get("/api/account/sessions")).body;
+    expect(sessions).toMatchObject([{ device: "Firefox on Linux" }]);
+    const { rows } = await local.context.db.query(
+      "select length(user_agent) as kept from sign_in_sessions where id = $1",
+      [sessions[0].id],
+    );
+    expect(rows).toEqual([{ kept: 500 }]);
+  });
+
   test("is not taken from a cookie that was changed or made up", async ({ local }) => {
     const { cookie } = await signedIn(local);
     const changed = cookie.replace(/=(..)/, (_all, two) => `=${two === "AA" ? "BB" : "AA"}`);
