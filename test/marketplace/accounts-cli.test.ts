@@ -278,6 +278,14 @@ test.for([
   ["credits grant --account cli-creator --credits 1 --reference=", "--reference is empty"],
   ["wallet add --account cli-creator --network solana:x --address y", '"network" must be'],
   ["wallet add --account cli-creator --network hedera:testnet --address 0x1", '"address" must be'],
+  [
+    "wallet add --account cli-creator --network eip155:84532 --address 0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAeD",
+    '"address" has a wrong checksum',
+  ],
+  [
+    "wallet add --account cli-creator --network eip155:84532 --address 0x5AAeb6053F3E94C9b9A09f33669435E7Ef1BeAed",
+    '"address" has a wrong checksum',
+  ],
   ["agent publish --file /nowhere.yaml", "cannot be read"],
   ["agent suspend --agent no/agent", 'no agent "no/agent"'],
   ["account create --colour red", "Unknown option '--colour'"],
