@@ -1037,6 +1037,8 @@ CREATE INDEX agents_as_tools ON public.agents USING btree (account_id, tool_name
 
 CREATE UNIQUE INDEX agents_of_account ON public.agents USING btree (account_id, lower(slug));
 
+CREATE INDEX api_keys_by_client ON public.api_keys USING btree (client) WHERE ((client IS NOT NULL) AND (revoked_at IS NULL));
+
 CREATE INDEX api_keys_of_clients ON public.api_keys USING btree (id) WHERE ((client IS NOT NULL) AND (revoked_at IS NULL));
 
 CREATE INDEX api_keys_revoked ON public.api_keys USING btree (account_id, created_at DESC, id DESC) WHERE (revoked_at IS NOT NULL);

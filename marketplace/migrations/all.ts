@@ -82,6 +82,7 @@ import { filesOfRuns } from "./0110-files-of-runs.ts";
 import { deletedFiles } from "./0111-deleted-files.ts";
 import { newWallets } from "./0112-new-wallets.ts";
 import { linksFrom } from "./0113-links-from.ts";
+import { keysByClient } from "./0114-keys-by-client.ts";
 
 /**
  * Every step of the marketplace's schema, in the order in which it was shipped, which databases have run. Numbers are names: a new
@@ -171,4 +172,5 @@ export const migrations: readonly Migration[] = [
   deletedFiles,
   newWallets,
   linksFrom,
+  keysByClient,
 ];

@@ -590,6 +590,18 @@ test("one address has few unanswered requests and registers few clients an hour;
   expect(await kept()).not.toContain(allowed);
 });
 
+test("a client that several people allowed stays as long as one of them does not take it back, whoever allowed it last", async () => {
+  const { db } = market.context;
+  const { client_id, code_verifier } = await newCode();
+  const other = await newPerson(market);
+  const { location } = await follow(addressFor(client_id, code_verifier));
+  expect((await other.post(location ?? "", { ...fields, act: "allow" })).status).toBe(303);
+  const { keys } = (await other.browser.get("/api/account/keys")).body;
+  expect((await other.browser.delete(`/api/account/keys/${keys[0].id}`)).status).toBe(200);
+  await forgetOldest(db, 0);
+  expect((await follow(addressFor(client_id, code_verifier))).status).toBe(303);
+});
+
 test("an editor comes back by its own scheme", async () => {
   const { status } = await register({ redirect_uris: ["cursor://anysphere.cursor-mcp/oauth/callback"] }, "10.2.9.9");
   expect(status).toBe(201);
