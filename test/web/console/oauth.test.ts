@@ -602,6 +602,20 @@ test("a client that several people allowed stays as long as one of them does not
   expect((await follow(addressFor(client_id, code_verifier))).status).toBe(303);
 });
 
+test("a client keeps a daily cap: it is changed and not lifted, over the API and on its page", async () => {
+  const { client_id } = await newCode();
+  const { id } = (await activeKeysOf(client_id))[0];
+  const change = (body: object) => person.browser.patch(`/api/account/keys/${id}`, body);
+  expect(await change({ max_credits_per_day: null })).toMatchObject({
+    status: 422,
+    body: { field: "max_credits_per_day", error: '"max_credits_per_day" must be set for a client.' },
+  });
+  const emptied = await person.post(`/settings/keys/${id}`, { ...fields, act: "change", max_credits_per_day: "" });
+  expect(emptied.status).toBe(422);
+  expect((await change({ name: "Desk" })).status).toBe(200);
+  expect((await change({ max_credits_per_day: 9 })).body).toMatchObject({ name: "Desk", max_credits_per_day: 9 });
+});
+
 test("an editor comes back by its own scheme", async () => {
   const { status } = await register({ redirect_uris: ["cursor://anysphere.cursor-mcp/oauth/callback"] }, "10.2.9.9");
   expect(status).toBe(201);

@@ -34,9 +34,8 @@ export function consentPage(needs: Needs): Page {
     acts: {
       allow: async (visit, form) => {
         const request = await requestOf(needs, visit);
-        const settings = keyOfForm(form);
-        if (settings.maxCreditsPerDay === undefined) throw withoutCap();
-        return { redirect: await allowAccess(needs, request, { ...settings, accountId: visit.account.id }) };
+        const settings = { ...keyOfForm(form), accountId: visit.account.id };
+        return { redirect: await allowAccess(needs, request, settings) };
       },
       refuse: async (visit) => ({ redirect: await refuseAccess(needs, await requestOf(needs, visit)) }),
     },
@@ -62,11 +61,6 @@ async function requestOf({ db }: Needs, { params }: AccountVisit): Promise<Acces
   if (request) return request;
   throw new ApiError("not_found", "This request was answered already, or waited too long.");
 }
-
-const withoutCap = () =>
-  new ApiError("invalid_value", '"max_credits_per_day" must be set for a client.', {
-    body: { field: "max_credits_per_day" },
-  });
 
 /** The form leads to the client, by a redirect. */
 function wideningOf({ redirectUri }: AccessRequest): Widening {
