@@ -616,6 +616,16 @@ test("a client keeps a daily cap: it is changed and not lifted, over the API and
   expect((await change({ max_credits_per_day: 9 })).body).toMatchObject({ name: "Desk", max_credits_per_day: 9 });
 });
 
+test.each([
+  ["http://[::1]:9/callback", "http:"],
+  ["https://[2001:db8::1]/callback", "https:"],
+])("the form of the page leads to %s, which no policy can name", async (redirect_uri, source) => {
+  const { client_id } = (await register({ redirect_uris: [redirect_uri] })).body;
+  const { location } = await follow(addressFor(client_id, "v", { redirect_uri }));
+  const { headers } = await person.get(location ?? "");
+  expect(headers.get("content-security-policy")).toContain(`form-action 'self' ${source};`);
+});
+
 test("an editor comes back by its own scheme", async () => {
   const { status } = await register({ redirect_uris: ["cursor://anysphere.cursor-mcp/oauth/callback"] }, "10.2.9.9");
   expect(status).toBe(201);

@@ -62,10 +62,10 @@ async function requestOf({ db }: Needs, { params }: AccountVisit): Promise<Acces
   throw new ApiError("not_found", "This request was answered already, or waited too long.");
 }
 
-/** The form leads to the client, by a redirect. */
+/** The form leads to the client, by a redirect. A policy cannot name an IPv6 address, nor the host of a scheme of a program's own. */
 function wideningOf({ redirectUri }: AccessRequest): Widening {
-  const { protocol, origin } = new URL(redirectUri);
-  return { form: [origin === "null" ? protocol : origin] };
+  const { protocol, origin, hostname } = new URL(redirectUri);
+  return { form: [origin === "null" || hostname.startsWith("[") ? protocol : origin] };
 }
 
 function viewOf(visit: AccountVisit, request: AccessRequest, refusal: Refusal | undefined): ConsoleView {
