@@ -81,7 +81,7 @@ async function recount(tx: Transaction, id: string): Promise<void> {
   await tx.query(
     `with spent as (
        select (r.created_at at time zone 'utc')::date as day, sum(r.price_credits)::bigint as spent
-       from api_keys k join runs r on r.account_id = k.account_id and r.key_id = k.id
+       from api_keys k join runs r on r.account_id = k.account_id and coalesce(r.key_id, '') = k.id
        where k.id = $1 and r.rail = 'credits' and r.state in ('running', 'succeeded') and r.price_credits > 0
          and r.created_at >= date_trunc('month', now() at time zone 'utc') at time zone 'utc'
        group by 1
