@@ -96,14 +96,14 @@ export async function checkedWallets(db: Queryable, accountId: AccountId): Promi
   return rows;
 }
 
-/** The wallet the account has set on a network: the one last proposed, or else the one that is paid. */
+/** The wallet the account has set on a network: the one last proposed, or else the one that was checked, be it payable now or not. */
 export async function currentWallet(
   db: Queryable,
   accountId: AccountId,
   network: string,
 ): Promise<(PayoutWallet & { checked: boolean }) | undefined> {
   const { rows } = await db.query(
-    `select id, network, address, state = 'checked' as checked from payout_wallets
+    `select id, network, address, state <> 'unchecked' as checked from payout_wallets
      where account_id = $1 and network = $2 and state <> 'retired' order by state = 'unchecked' desc limit 1`,
     [accountId, network],
   );
