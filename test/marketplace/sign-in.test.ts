@@ -619,6 +619,33 @@ describe("with a wallet alone", () => {
     }
   });
 
+  test("a challenge is good once, also for two at once, and still while the chain does not answer", async ({
+    local,
+  }) => {
+    const browser = new Browser(local.url);
+    const ask = async (at: Browser) =>
+      (await at.post("/api/account/sign-in/wallet/challenge", { network: "eip155:84532", address: evm.address })).body;
+    const { challenge_id, message } = await ask(browser);
+    const signed = { challenge_id, signature: await signByEvm(evmKey, message) };
+    const both = await Promise.all([1, 2].map(() => browser.post("/api/account/sign-in/wallet", signed)));
+    expect(both.map(({ status }) => status).toSorted()).toEqual([200, 422]);
+
+    const lonely = await startMarketplace({ env: { EVM_RPC_URLS: "eip155:84532=http://127.0.0.1:1" } });
+    try {
+      const there = new Browser(lonely.url);
+      const asked = await ask(there);
+      // As of a contract, which the chain alone knows.
+      const unknown = { challenge_id: asked.challenge_id, signature: `0x${"11".repeat(65)}` };
+      for (let n = 0; n < 2; n += 1)
+        expect((await there.post("/api/account/sign-in/wallet", unknown)).status).toBe(503);
+      const own = { ...unknown, signature: await signByEvm(evmKey, asked.message) };
+      expect((await there.post("/api/account/sign-in/wallet", own)).status).toBe(200);
+      expect((await there.post("/api/account/sign-in/wallet", own)).status).toBe(422);
+    } finally {
+      await lonely.stop();
+    }
+  });
+
   test("an address that shows new wallets without end keeps few rows, and those that it showed, and other addresses, still sign in", async ({
     local,
   }) => {
