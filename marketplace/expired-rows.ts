@@ -48,6 +48,7 @@ export async function deleteExpiredRows(db: Queryable): Promise<void> {
   await db.query("delete from payout_wallets where state = 'retired' and checked_at is null");
   await db.query("delete from letters_sent where day < current_date - 1");
   await db.query("delete from asked_links where day < current_date - 1");
+  await db.query("delete from links_from where day < current_date - 1");
   await db.query(`delete from cap_alerts where day < current_date - ${dayCountsKeptDays}`);
   await db.query("delete from report_days where day < current_date - 2");
   await db.query(

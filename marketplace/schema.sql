@@ -410,6 +410,13 @@ create table letters_sent (
   constraint letters_sent_pkey PRIMARY KEY (address, day)
 );
 
+create table links_from (
+  client text not null,
+  day date default CURRENT_DATE not null,
+  links integer default 1 not null,
+  constraint links_from_pkey PRIMARY KEY (client, day)
+);
+
 create table listing_counts (
   creator text not null,
   connector text not null,
@@ -1029,6 +1036,8 @@ CREATE UNIQUE INDEX agents_address ON public.agents USING btree (lower(handle), 
 CREATE INDEX agents_as_tools ON public.agents USING btree (account_id, tool_name) WHERE (state = 'live'::text);
 
 CREATE UNIQUE INDEX agents_of_account ON public.agents USING btree (account_id, lower(slug));
+
+CREATE INDEX api_keys_by_client ON public.api_keys USING btree (client) WHERE ((client IS NOT NULL) AND (revoked_at IS NULL));
 
 CREATE INDEX api_keys_of_clients ON public.api_keys USING btree (id) WHERE ((client IS NOT NULL) AND (revoked_at IS NULL));
 

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { getAddress, isAddress } from "viem/utils";
+import { getAddress } from "viem/utils";
 import { ApiError } from "../../shared/errors.ts";
 import { type Database, inTransaction, type Queryable, type Transaction } from "../../shared/postgres.ts";
 import type { Config } from "../config.ts";
@@ -215,13 +215,6 @@ export function readWallet(chains: Chains, { network, address }: Wallet): Wallet
   }
   requireWalletForm({ network, address });
   if (network.startsWith("hedera:")) return { network, address };
-  // All in one case carries no checksum; mixed case must be right.
-  const isMixed = /[a-f]/.test(address) && /[A-F]/.test(address.slice(2));
-  if (isMixed && !isAddress(address)) {
-    throw new ApiError("invalid_value", '"address" has a wrong checksum: a letter or its case is mistyped.', {
-      body: { field: "address" },
-    });
-  }
   return { network, address: getAddress(address.toLowerCase()) };
 }
 

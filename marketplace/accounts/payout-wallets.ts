@@ -1,3 +1,4 @@
+import { isAddress } from "viem/utils";
 import { ApiError } from "../../shared/errors.ts";
 import { networksOf } from "../../shared/networks.ts";
 import { type Database, inTransaction, type Queryable, type Transaction } from "../../shared/postgres.ts";
@@ -24,6 +25,11 @@ export function requireWalletForm({ network, address }: Wallet): void {
   const form = chainForms.find(({ isOf }) => isOf(network));
   if (!form) throw refusal("network", `must be ${networksOf("hedera").join(", ")} or eip155:<chain id>`);
   if (!form.address.test(address)) throw refusal("address", `must be ${form.meaning} on ${network}`);
+  // All in one case carries no checksum; mixed case must be right.
+  const isMixed = /[a-f]/.test(address) && /[A-F]/.test(address);
+  if (isMixed && !isAddress(address)) {
+    throw refusal("address", "has a wrong checksum: a letter or its case is mistyped");
+  }
 }
 
 /**
@@ -90,14 +96,14 @@ export async function checkedWallets(db: Queryable, accountId: AccountId): Promi
   return rows;
 }
 
-/** The wallet the account has set on a network: the one last proposed, or else the one that is paid. */
+/** The wallet the account has set on a network: the one last proposed, or else the one that was checked, be it payable now or not. */
 export async function currentWallet(
   db: Queryable,
   accountId: AccountId,
   network: string,
 ): Promise<(PayoutWallet & { checked: boolean }) | undefined> {
   const { rows } = await db.query(
-    `select id, network, address, state = 'checked' as checked from payout_wallets
+    `select id, network, address, state <> 'unchecked' as checked from payout_wallets
      where account_id = $1 and network = $2 and state <> 'retired' order by state = 'unchecked' desc limit 1`,
     [accountId, network],
   );

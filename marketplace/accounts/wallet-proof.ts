@@ -2,7 +2,17 @@ import { createPublicKey, verify } from "node:crypto";
 import { proto } from "@hiero-ledger/proto";
 import { keccak_256 } from "@noble/hashes/sha3.js";
 import secp256k1 from "secp256k1";
-import { hashMessage, type PublicClient, verifyMessage } from "viem";
+import {
+  BaseError,
+  type CallParameters,
+  HttpRequestError,
+  hashMessage,
+  LimitExceededRpcError,
+  type PublicClient,
+  TimeoutError,
+  verifyMessage,
+} from "viem";
+import { verifyHash } from "viem/actions";
 import { ApiError } from "../../shared/errors.ts";
 import { EndpointSilentError } from "../connectors/endpoint.ts";
 import type { EvmChains } from "../connectors/evm.ts";
@@ -54,8 +64,20 @@ async function isSignedOnEvm(
   const signed = { address: wallet.address as `0x${string}`, message, signature: signature as `0x${string}` };
   // A plain wallet's signature needs no chain; a contract's does.
   if (await verifyMessage(signed).catch(() => false)) return true;
-  return client ? client.verifyMessage(signed).catch(refuseToGuess) : false;
+  if (!client) return false;
+  // By itself viem takes a node that does not answer for a contract that refuses.
+  const asking = client.extend((base) => ({ call: (asked: CallParameters) => base.call(asked).catch(unlessAnswered) }));
+  const { address } = signed;
+  return verifyHash(asking, { address, hash: hashMessage(message), signature: signed.signature }).catch(refuseToGuess);
 }
+
+/** Throws what kept the node from answering in place of viem's error, which is the same for what a contract refuses. */
+function unlessAnswered(error: unknown): never {
+  const isAway = (cause: unknown) => awayErrors.some((kind) => cause instanceof kind);
+  throw (error instanceof BaseError && error.walk(isAway)) || error;
+}
+
+const awayErrors = [HttpRequestError, TimeoutError, LimitExceededRpcError];
 
 async function isSignedOnHedera(
   { hedera }: Chains,

@@ -1,5 +1,6 @@
 import { knownNetworks } from "../../shared/networks.ts";
 import type { Database, Queryable } from "../../shared/postgres.ts";
+import type { Config } from "../config.ts";
 import type { AccountId } from "../ids.ts";
 import type { FacilitatorClient } from "../payments/facilitator/client.ts";
 import { type FacilitatorRecord, facilitatorRecordShape } from "../payments/facilitator/facilitator-record.ts";
@@ -15,7 +16,8 @@ const paymentsMax = 10;
  * Payments by an id, as the marketplace keeps them and as the facilitator's public record has them. Calls are found by their payment;
  * by anything else only within days that the id itself or the facilitator names, or the last three: they are looked through.
  */
-export async function findPayments({ db, facilitator }: PaymentNeeds, sought: Sought): Promise<FoundPayment[]> {
+export async function findPayments(needs: PaymentNeeds, sought: Sought): Promise<FoundPayment[]> {
+  const { db, facilitator } = needs;
   const isTransaction = sought.kind === "hash" || sought.kind === "hedera_transaction";
   const record = isTransaction ? await heard(facilitator.paymentOf(sought.text)) : "none";
   const rows = await inTime(db, (tx) => findCalls(tx, sought, record));
@@ -25,12 +27,13 @@ export async function findPayments({ db, facilitator }: PaymentNeeds, sought: So
     ),
   );
   if (calls.length > 0 || record === "none") return calls;
-  return [{ marketplace: null, facilitator: record, agreement: record === "unheard" ? "unheard" : "not_ours" }];
+  return [{ marketplace: null, facilitator: record, agreement: agreementOfAbsent(needs, record) }];
 }
 
 export interface PaymentNeeds {
   readonly db: Database;
   readonly facilitator: Pick<FacilitatorClient, "paymentState" | "paymentOf">;
+  readonly config: Pick<Config, "publicUrl">;
 }
 
 async function findCalls(db: Queryable, sought: Sought, record: FacilitatorRecord | Silence): Promise<CallRow[]> {
@@ -110,6 +113,16 @@ function agreementOf(ours: string | null, record: FacilitatorRecord | Silence): 
   // Settled there and not yet known here: the next post of the payment, or a periodic task, learns of it.
   if (theirs !== null && ours === null) return "behind";
   return theirs?.toLowerCase() === ours?.toLowerCase() ? "agree" : "differ";
+}
+
+/** Of a payment that the marketplace does not have. One that is settled for a resource of ours should be here. */
+function agreementOfAbsent(
+  { config: { publicUrl } }: PaymentNeeds,
+  record: FacilitatorRecord | "unheard",
+): FoundPayment["agreement"] {
+  if (record === "unheard") return "unheard";
+  if (!`${record.resource_url}/`.startsWith(`${publicUrl}/`)) return "not_ours";
+  return record.state === "settled" ? "differ" : agreementOf(null, record);
 }
 
 export interface FoundPayment {

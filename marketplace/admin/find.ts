@@ -1,14 +1,13 @@
 import { z } from "zod";
 import { toSafeNumber } from "../../shared/amounts.ts";
 import { ApiError } from "../../shared/errors.ts";
-import { type Database, inTransaction, type Queryable, type Transaction } from "../../shared/postgres.ts";
+import { inTransaction, type Queryable, type Transaction } from "../../shared/postgres.ts";
 import { type FoundFailure, findFailedRequests } from "../failed-requests.ts";
 import type { AccountId, AgentId } from "../ids.ts";
-import type { FacilitatorClient } from "../payments/facilitator/client.ts";
 import { searchText } from "../query.ts";
 import { type Concerned, recordAct } from "./acts.ts";
 import { isAtAddress } from "./agent-address.ts";
-import { type FoundPayment, findPayments } from "./find-payments.ts";
+import { type FoundPayment, findPayments, type PaymentNeeds } from "./find-payments.ts";
 import { type FoundRun, findRuns } from "./find-runs.ts";
 import { type Sought, soughtBy } from "./ids.ts";
 import { inTime } from "./in-time.ts";
@@ -20,10 +19,7 @@ export const findQuery = z.object({
   ),
 });
 
-export interface FindNeeds {
-  readonly db: Database;
-  readonly facilitator: Pick<FacilitatorClient, "paymentState" | "paymentOf">;
-}
+export type FindNeeds = PaymentNeeds;
 
 /** All that both services know by an id. The search is written into the audit log before anything is shown. 400 for what is no id. */
 export async function find(needs: FindNeeds, operator: Operator, id: string): Promise<Found> {

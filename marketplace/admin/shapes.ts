@@ -82,11 +82,17 @@ export const foundShape = z
     ),
     payments: z.array(
       z.object({
-        marketplace: callShape.nullable().describe("Null for a payment of another resource server."),
+        marketplace: callShape
+          .nullable()
+          .describe("Null for a payment that this service does not have; `agreement` says whether it should."),
         facilitator: z
           .union([facilitatorRecordShape, z.enum(["none", "unheard"])])
           .describe("Its public record. `unheard`: it did not answer, which says nothing of the payment."),
-        agreement: z.enum(["agree", "differ", "open", "behind", "unheard", "not_ours"]),
+        agreement: z
+          .enum(["agree", "differ", "open", "behind", "unheard", "not_ours"])
+          .describe(
+            "`not_ours`: for a resource of another server. `behind`: settled, and this service has still to learn of it.",
+          ),
       }),
     ),
     failures: z

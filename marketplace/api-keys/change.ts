@@ -2,12 +2,20 @@ import { ApiError } from "../../shared/errors.ts";
 import { type Database, inTransaction, type Transaction } from "../../shared/postgres.ts";
 import type { AccountId, AgentId } from "../ids.ts";
 import { readCallCeiling } from "./ceiling.ts";
-import { chosenAgents, keyCap, keyName, keyRate, type Scope, type ToolListing } from "./key-settings.ts";
+import {
+  chosenAgents,
+  keyCap,
+  keyName,
+  keyRate,
+  type Scope,
+  type ToolListing,
+  withoutDailyCap,
+} from "./key-settings.ts";
 
 /**
  * Changes an active key, from its next call on, on every copy of the service. A new cap counts what the key has spent of the day
  * and of the month already; calls that are being taken at that very moment count against the caps from before. 404 when the key is
- * absent, revoked or another account's; 422 naming the field.
+ * absent, revoked or another account's; 422 naming the field, as for the daily cap of a client, which it keeps.
  */
 export async function changeKey(db: Database, accountId: AccountId, id: string, changes: KeyChanges): Promise<void> {
   const { name, rateLimitPerMinute, maxCreditsPerDay, maxCreditsPerMonth } = changes;
@@ -21,7 +29,7 @@ export async function changeKey(db: Database, accountId: AccountId, id: string, 
     const before = await readLocked(tx, accountId, id);
     const scope = changes.scope ?? before.scope;
     const isChosenAnew = changes.scope !== undefined || changes.agents !== undefined;
-    const wanted: KeyRow = {
+    const wanted: KeySettings = {
       name: name === undefined ? before.name : keyName(name),
       scope,
       scopeAgents: isChosenAnew ? await chosenAgents(tx, scope, changes.agents ?? []) : before.scopeAgents,
@@ -30,6 +38,7 @@ export async function changeKey(db: Database, accountId: AccountId, id: string, 
       capDay: changed(maxCreditsPerDay, before.capDay),
       capMonth: changed(maxCreditsPerMonth, before.capMonth),
     };
+    if (before.client !== null && maxCreditsPerDay === null) throw withoutDailyCap();
     const capsChange = wanted.capDay !== before.capDay || wanted.capMonth !== before.capMonth;
     await tx.query(
       `update api_keys set name = $2, scope = $3, scope_agents = $4, rate_limit_per_minute = $5, max_credits_per_day = $6,
@@ -56,7 +65,7 @@ const changed = (to: number | null | undefined, from: bigint | null) =>
 async function readLocked(tx: Transaction, accountId: AccountId, id: string): Promise<KeyRow> {
   const { rows } = await tx.query<KeyRow>(
     `select name, scope, scope_agents as "scopeAgents", tools, rate_limit_per_minute as "rateLimit",
-       max_credits_per_day as "capDay", max_credits_per_month as "capMonth"
+       max_credits_per_day as "capDay", max_credits_per_month as "capMonth", client
      from api_keys where id = $1 and account_id = $2 and revoked_at is null for update`,
     [id, accountId],
   );
@@ -72,7 +81,7 @@ async function recount(tx: Transaction, id: string): Promise<void> {
   await tx.query(
     `with spent as (
        select (r.created_at at time zone 'utc')::date as day, sum(r.price_credits)::bigint as spent
-       from api_keys k join runs r on r.account_id = k.account_id and r.key_id = k.id
+       from api_keys k join runs r on r.account_id = k.account_id and coalesce(r.key_id, '') = k.id
        where k.id = $1 and r.rail = 'credits' and r.state in ('running', 'succeeded') and r.price_credits > 0
          and r.created_at >= date_trunc('month', now() at time zone 'utc') at time zone 'utc'
        group by 1
@@ -96,7 +105,7 @@ export interface KeyChanges {
   readonly maxCreditsPerMonth?: number | null | undefined;
 }
 
-interface KeyRow {
+interface KeySettings {
   readonly name: string;
   readonly scope: Scope;
   readonly scopeAgents: readonly AgentId[];
@@ -104,4 +113,9 @@ interface KeyRow {
   readonly rateLimit: number;
   readonly capDay: bigint | null;
   readonly capMonth: bigint | null;
+}
+
+interface KeyRow extends KeySettings {
+  /** The id of the client that it is for. */
+  readonly client: string | null;
 }

@@ -3,7 +3,15 @@ import { isUniqueViolation, type Queryable } from "../../shared/postgres.ts";
 import { usualCallsPerMinute } from "../http/calls-per-minute.ts";
 import { type AccountId, type KeyId, newId } from "../ids.ts";
 import { readCallCeiling } from "./ceiling.ts";
-import { chosenAgents, keyCap, keyName, keyRate, type Scope, type ToolListing } from "./key-settings.ts";
+import {
+  chosenAgents,
+  keyCap,
+  keyName,
+  keyRate,
+  type Scope,
+  type ToolListing,
+  withoutDailyCap,
+} from "./key-settings.ts";
 import { requireRoomForKeys } from "./revoked-keys.ts";
 import { digestOf, displayOf, newToken } from "./token.ts";
 
@@ -22,6 +30,7 @@ export async function createKey(db: Queryable, input: NewKey): Promise<{ id: Key
   const rateLimitPerMinute = keyRate(input.rateLimitPerMinute ?? Math.min(usualCallsPerMinute, ceiling), ceiling);
   if (maxCreditsPerDay !== undefined) keyCap("max_credits_per_day", maxCreditsPerDay);
   if (maxCreditsPerMonth !== undefined) keyCap("max_credits_per_month", maxCreditsPerMonth);
+  if (input.client !== undefined && maxCreditsPerDay === undefined) throw withoutDailyCap();
   await requireRoomForKeys(db, accountId);
   const scopeAgents = await chosenAgents(db, scope, agents);
   const token = newToken();

@@ -31,6 +31,9 @@ export function keyCap(field: "max_credits_per_day" | "max_credits_per_month", c
   throw invalid(field, `must be a whole number between 0 and ${capMax}`);
 }
 
+/** A client always has a cap by the day: it is allowed from a session that need not be fresh, and spends when that has ended. */
+export const withoutDailyCap = (): ApiError => invalid("max_credits_per_day", "must be set for a client");
+
 /** Chosen agents are kept by id: an agent that moves to another handle stays chosen. */
 export async function chosenAgents(db: Queryable, scope: Scope, addresses: readonly string[]): Promise<AgentId[]> {
   if ((scope === "chosen_agents") !== addresses.length > 0) {

@@ -13,6 +13,12 @@ export async function readKey(db: Queryable, accountId: AccountId, id: string): 
   return (await readKeys(db, accountId, id))[0];
 }
 
+/** The active key of the account that is called so. Clients, which name themselves, have none that a program could be given. */
+export async function findKeyNamed(db: Queryable, accountId: AccountId, name: string): Promise<ListedKey | undefined> {
+  const keys = await listKeys(db, accountId);
+  return keys.find((key) => key.name === name && key.client === null && key.revoked_at === null);
+}
+
 async function readKeys(db: Queryable, accountId: AccountId, id: string | null): Promise<ListedKey[]> {
   const { rows } = await db.query(
     `select id, name, start, last4, scope, array(

@@ -53,12 +53,13 @@ export async function registerClient(
   return client;
 }
 
-/** Makes room: of the clients that no active key is for, `most` stay. */
+/** Makes room: of the clients that no active key is for, whosever it is, `most` stay. */
 export async function forgetOldest(db: Queryable, most: number): Promise<void> {
   await db.query(
     `delete from oauth_clients where id in (
-       select c.id from oauth_clients c left join api_keys k on k.id = c.key_id and k.revoked_at is null
-       where k.id is null order by c.created_at desc offset $1)`,
+       select c.id from oauth_clients c
+       where not exists (select from api_keys k where k.client = c.id and k.revoked_at is null)
+       order by c.created_at desc offset $1)`,
     [most],
   );
 }

@@ -14,7 +14,7 @@ import { agentMoves, moveAgent } from "../agents/state.ts";
 import { ceilingUsual, readCallCeiling, setCallCeiling } from "../api-keys/ceiling.ts";
 import { createKey } from "../api-keys/create.ts";
 import { keyName, type Scope, scopes } from "../api-keys/key-settings.ts";
-import { listKeys } from "../api-keys/list.ts";
+import { findKeyNamed, listKeys } from "../api-keys/list.ts";
 import { revokeKey } from "../api-keys/revoke.ts";
 import { credits } from "../credits/amount.ts";
 import { readBalances } from "../credits/balance.ts";
@@ -122,9 +122,7 @@ export const commands: Record<string, Command> = {
   "key create": async ({ db }, args) => {
     const account = await accountByHandle(db, args.text("account"));
     const name = keyName(args.text("name"));
-    const existing = args.flag("if-missing")
-      ? (await listKeys(db, account.id)).find((key) => key.name === name && !key.revoked_at)
-      : undefined;
+    const existing = args.flag("if-missing") ? await findKeyNamed(db, account.id, name) : undefined;
     if (existing) {
       requireSameKey(existing, args);
       return { id: existing.id, name, start: existing.start, created: false };

@@ -6,7 +6,7 @@ import { definitionSchema } from "../agents/definition.ts";
 import { type PublishNeeds, publishAgent } from "../agents/publish.ts";
 import { createKey } from "../api-keys/create.ts";
 import { keyName, scopes } from "../api-keys/key-settings.ts";
-import { listKeys } from "../api-keys/list.ts";
+import { findKeyNamed } from "../api-keys/list.ts";
 import { credits } from "../credits/amount.ts";
 import { grant, grantedFor } from "../credits/ledger.ts";
 import { parse } from "../parse.ts";
@@ -72,7 +72,7 @@ async function applyAccount(needs: PublishNeeds, wanted: z.infer<typeof account>
 
 async function applyKey({ db }: PublishNeeds, owner: Account, wanted: z.infer<typeof key>): Promise<object> {
   const wantedName = keyName(wanted.name);
-  const active = (await listKeys(db, owner.id)).find(({ name, revoked_at }) => name === wantedName && !revoked_at);
+  const active = await findKeyNamed(db, owner.id, wantedName);
   if (active) return { id: active.id, name: active.name, start: active.start, created: false };
   const { rate_limit_per_minute: rateLimitPerMinute, max_credits_per_day: maxCreditsPerDay, ...said } = wanted;
   const created = await createKey(db, { ...said, accountId: owner.id, rateLimitPerMinute, maxCreditsPerDay });

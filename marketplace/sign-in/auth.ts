@@ -25,6 +25,8 @@ import { columns } from "./tables.ts";
 export const linkMinutes = 15;
 /** Without use; a session that is used goes on. */
 const sessionDays = 7;
+/** Characters kept of what a browser calls itself: a header may be as long as all of them together. */
+const programMax = 500;
 
 /**
  * better-auth, with its tables beside ours: sessions, e-mail links, OpenID Connect, and sessions for a person who shows a wallet
@@ -51,7 +53,13 @@ export function createAuth(options: AuthOptions) {
       account: { create: { before: async () => false } },
       session: {
         create: {
-          before: async (session, ctx) => ({ data: { ...session, ipAddress: ctx?.headers?.get(seenFrom) ?? null } }),
+          before: async (session, ctx) => ({
+            data: {
+              ...session,
+              ipAddress: ctx?.headers?.get(seenFrom) ?? null,
+              userAgent: session.userAgent?.slice(0, programMax),
+            },
+          }),
           after: async ({ userId }) => endOldestSessions(db, userId),
         },
       },

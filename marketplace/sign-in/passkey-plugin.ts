@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from "node:async_hooks";
 import { passkey } from "@better-auth/passkey";
 import { APIError } from "better-auth/api";
 import { ApiError } from "../../shared/errors.ts";
@@ -23,15 +24,37 @@ export function passkeysOf(needs: Needs) {
     registration: {
       afterVerification: async ({ ctx, verification: { registrationInfo }, user }) => {
         requireVerifiedUser(registrationInfo?.userVerified);
+        noteThatItHolds();
         const credentialId = registrationInfo!.credential.id;
         await requireNew(needs.db, credentialId);
         await prepareAdded(needs, { userId: user.id, credentialId, name: ctx.body.name }).catch(asItsOwn);
       },
     },
     authentication: {
-      afterVerification: async ({ verification }) => requireVerifiedUser(verification.authenticationInfo.userVerified),
+      afterVerification: async ({ verification }) => {
+        requireVerifiedUser(verification.authenticationInfo.userVerified);
+        noteThatItHolds();
+      },
     },
   });
+}
+
+/** Of one answer of an authenticator. */
+const checks = new AsyncLocalStorage<{ holds: boolean }>();
+
+/**
+ * Has the plugin check an authenticator's answer, and says whether it holds: the plugin tells what fails afterwards on our side as it
+ * tells an answer that does not hold.
+ */
+export async function checked(ask: () => Promise<Response>): Promise<{ answer: Response; holds: boolean }> {
+  const check = { holds: false };
+  const answer = await checks.run(check, ask);
+  return { answer, holds: check.holds };
+}
+
+function noteThatItHolds(): void {
+  const check = checks.getStore();
+  if (check) check.holds = true;
 }
 
 function requireVerifiedUser(isVerified: boolean | undefined): void {
@@ -40,7 +63,7 @@ function requireVerifiedUser(isVerified: boolean | undefined): void {
 
 async function requireNew(db: Database, credentialId: string): Promise<void> {
   const { rowCount } = await db.query("select from sign_in_passkeys where credential_id = $1", [credentialId]);
-  if (rowCount !== 0) throw new APIError("BAD_REQUEST", { message: "the passkey is known" });
+  if (rowCount !== 0) throw new APIError("CONFLICT", { message: "the passkey is known" });
 }
 
 /** The plugin makes a 500 of every error that is not its library's. */

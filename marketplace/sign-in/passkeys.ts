@@ -8,6 +8,7 @@ import { requireFresh } from "../fresh-session.ts";
 import { programOf } from "../seen-client.ts";
 import { type Auth, headersOf, passCookies, requireAuth } from "./auth.ts";
 import { dropAdded, tellAdded } from "./passkey-emails.ts";
+import { checked } from "./passkey-plugin.ts";
 import type { Assertion, Attestation } from "./passkey-shapes.ts";
 import type { Session } from "./sessions.ts";
 
@@ -37,7 +38,7 @@ export class Passkeys {
     return optionsOf(answer, response);
   }
 
-  /** Keeps a passkey that answers the challenge, and its e-mail before it; answers its name. 422 for one that does not. */
+  /** Keeps a passkey that answers the challenge, and its e-mail before it; answers its name. 422 for one that does not, 503 where it cannot be kept. */
   async add(request: Request, session: Session, attestation: Attestation): Promise<AddedPasskey> {
     const { api } = this.#require();
     const { userId } = session;
@@ -45,9 +46,11 @@ export class Passkeys {
     if ((await this.#count(session)) >= passkeysMax) throw tooMany();
     requireOwnOrigin(this.#needs.publicUrl, attestation);
     const body = { response: attestation, name: programOf(request.headers["user-agent"]) ?? "Passkey" };
-    const answer = await api.verifyPasskeyRegistration({ body, headers: headersOf(request), asResponse: true });
+    const asked = { body, headers: headersOf(request), asResponse: true } as const;
+    const { answer, holds } = await checked(() => api.verifyPasskeyRegistration(asked));
     if (answer.status === 429) throw tooManyWait();
     if (answer.status !== 200) {
+      if (holds && answer.status !== 409) throw failedHere();
       throw refused('"response" does not answer the challenge, or the passkey is known; begin again.');
     }
     const { id, credentialID: credentialId } = await answer.json();
@@ -70,13 +73,12 @@ export class Passkeys {
     return { ...(await optionsOf(answer, response)), userVerification: "required" };
   }
 
-  /** A session for the passkey's holder. 401 for a signature that does not hold, or a challenge that is used, too old or another's. */
+  /** A session for the passkey's holder. 401 for a signature that does not hold, or a challenge that is used, too old or another's; 503 where it cannot be checked. */
   async enter(request: Request, response: Response, assertion: Assertion): Promise<void> {
     const { api } = this.#require();
     const asked = { body: { response: assertion }, headers: headersOf(request), asResponse: true } as const;
-    const answer = await api.verifyPasskeyAuthentication(asked);
-    if (answer.status >= 500)
-      throw new ApiError("unavailable", "Passkeys cannot be checked right now; try again shortly.");
+    const { answer, holds } = await checked(() => api.verifyPasskeyAuthentication(asked));
+    if (answer.status >= 500 || (holds && answer.status !== 200)) throw failedHere();
     if (answer.status !== 200 || !passCookies(answer, response)) {
       throw new ApiError(
         "unauthenticated",
@@ -137,6 +139,10 @@ async function optionsOf(answer: globalThis.Response, response: Response): Promi
     throw new ApiError("unavailable", "Passkeys cannot be asked for right now; try again shortly.");
   passCookies(answer, response);
   return (await answer.json()) as Options;
+}
+
+function failedHere(): ApiError {
+  return new ApiError("unavailable", "Passkeys cannot be checked right now; try again shortly.");
 }
 
 function tooMany(): ApiError {

@@ -65,7 +65,8 @@ function walletEndpoint({ signIn, db, tools }: Needs, sameOrigin: RequestHandler
     id: "signInWithWallet",
     tag: "Sign-in",
     summary: "The wallet's signature of that text, for a session cookie.",
-    description: "A challenge works once; a signature that does not hold uses it up.",
+    description:
+      "A challenge works once; a signature that does not hold uses it up, one that nobody can check now (503) does not.",
     access: "public",
     before: [sameOrigin],
     body: requestBody(
@@ -82,8 +83,9 @@ function walletEndpoint({ signIn, db, tools }: Needs, sameOrigin: RequestHandler
     handler: async (request, response) => {
       const { challenge_id: id, signature } = parse(walletSignInRequest, request.body ?? {}, "bad_request");
       await admitFrom(db, request);
-      const { message, ...wallet } = await signIn.wallets.takeChallenge(id);
-      await requireProof(tools, wallet, message, signature);
+      const wallet = await signIn.wallets.proved(id, (asked, message) =>
+        requireProof(tools, asked, message, signature),
+      );
       await signIn.wallets.open(request, response, wallet);
       response.json({ signed_in: true });
     },

@@ -35,13 +35,23 @@ export class WalletSignIn {
     return { id, message, expiresAt };
   }
 
-  /** The message to sign under that id, which is used up; 422 when it is unknown, used or too old. */
-  async takeChallenge(id: string): Promise<Wallet & { message: string }> {
+  /**
+   * Has the wallet of the challenge proved by its message, which uses the challenge up unless `prove` says that nobody can tell now (503);
+   * answers the wallet. 422 for a challenge that is unknown, used or too old.
+   */
+  async proved(id: string, prove: (wallet: Wallet, message: string) => Promise<void>): Promise<Wallet> {
     const { internalAdapter } = await requireAuth(this.#auth).$context;
-    const taken = await internalAdapter.consumeVerificationValue(identifierOf(id));
-    if (taken && taken.expiresAt > new Date()) return JSON.parse(taken.value);
-    const field = { body: { field: "challenge_id" } };
-    throw new ApiError("invalid_value", '"challenge_id" is unknown, was used already, or is too old.', field);
+    const asked = await internalAdapter.findVerificationValue(identifierOf(id));
+    if (!asked || asked.expiresAt <= new Date()) throw unknownChallenge();
+    const useUp = () => internalAdapter.consumeVerificationValue(identifierOf(id));
+    const { message, ...wallet }: Wallet & { message: string } = JSON.parse(asked.value);
+    await prove(wallet, message).catch(async (refusal: unknown) => {
+      if (!(refusal instanceof ApiError && refusal.code === "unavailable")) await useUp();
+      throw refusal;
+    });
+    // Of two that prove it at once one has it.
+    if (!(await useUp())) throw unknownChallenge();
+    return wallet;
   }
 
   /** A session for a wallet that has proved itself. 429 where too many new ones came from there today. */
@@ -54,6 +64,11 @@ export class WalletSignIn {
     const answer = await api.signInWallet(asked);
     if (!passCookies(answer, response)) throw new Error(`no session was opened: status ${answer.status}`);
   }
+}
+
+function unknownChallenge(): ApiError {
+  const field = { body: { field: "challenge_id" } };
+  return new ApiError("invalid_value", '"challenge_id" is unknown, was used already, or is too old.', field);
 }
 
 interface Challenge {

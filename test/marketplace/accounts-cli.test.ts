@@ -3,6 +3,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "vitest";
+import { createKey } from "../../marketplace/api-keys/create.ts";
 import { runCommand } from "../../marketplace/operator/command-line.ts";
 import { compiled } from "../support/compiled.ts";
 import { marketTest } from "../support/fixtures.ts";
@@ -197,6 +198,19 @@ test("a reference that was used for another grant, and a key that is there and a
   });
 });
 
+test("a client that calls itself as a key is to be called is no such key", async ({ market }) => {
+  const { id: accountId } = await json(market, "account", "create", "--handle", "cli-clients");
+  const client = "https://client.example/ci.json";
+  await createKey(market.context.db, { accountId, name: "ci", client, maxCreditsPerDay: 5 });
+  const args = ["key", "create", "--account", "cli-clients", "--name", "ci", "--if-missing"];
+  const made = await json(market, ...args);
+  expect(made).toMatchObject({ created: true, token: expect.stringMatching(/^amk_/) });
+  expect(await json(market, ...args)).toMatchObject({ created: false, id: made.id });
+  await json(market, "key", "revoke", "--account", "cli-clients", "--id", made.id);
+  const path = await file("client-seed.yaml", "accounts:\n  - handle: cli-clients\n    keys: [{ name: ci }]\n");
+  expect((await json(market, "seed", "--file", path)).accounts[0].keys).toMatchObject([{ created: true }]);
+});
+
 test("an account that is closed is granted nothing", async ({ market }) => {
   await json(market, "account", "create", "--handle", "cli-gone");
   await json(market, "account", "close", "--account", "cli-gone");
@@ -251,6 +265,14 @@ accounts:
     keys: [{ id: buyer.keys[0].id, created: false }],
   });
   expect(JSON.stringify(second)).not.toContain(buyer.keys[0].token);
+  // The chain refuses the wallet meanwhile: a seed does not know better.
+  const { db } = market.context;
+  await db.query("update payout_wallets set state = 'unpayable', problem = 'frozen' where id = $1", [
+    creator.wallets[0].id,
+  ]);
+  expect((await json(market, "seed", "--file", path)).accounts[0].wallets).toMatchObject([
+    { id: creator.wallets[0].id, created: false },
+  ]);
   expect(await balanceOf(market, buyer.keys[0].token)).toMatchObject({ credits: 1000 });
   await proveLedger(market.context);
 });
@@ -278,6 +300,14 @@ test.for([
   ["credits grant --account cli-creator --credits 1 --reference=", "--reference is empty"],
   ["wallet add --account cli-creator --network solana:x --address y", '"network" must be'],
   ["wallet add --account cli-creator --network hedera:testnet --address 0x1", '"address" must be'],
+  [
+    "wallet add --account cli-creator --network eip155:84532 --address 0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAeD",
+    '"address" has a wrong checksum',
+  ],
+  [
+    "wallet add --account cli-creator --network eip155:84532 --address 0x5AAeb6053F3E94C9b9A09f33669435E7Ef1BeAed",
+    '"address" has a wrong checksum',
+  ],
   ["agent publish --file /nowhere.yaml", "cannot be read"],
   ["agent suspend --agent no/agent", 'no agent "no/agent"'],
   ["account create --colour red", "Unknown option '--colour'"],

@@ -330,12 +330,12 @@ describe("a search", () => {
     const db = connect(market.databaseUrl, { poolMax: 1, applicationName: "find an account" });
     try {
       await db.query("analyze accounts, balances, handles, sign_in_users");
-      const { facilitator } = market.context;
+      const { facilitator, config } = market.context;
       const { rows } = await db.query("select account_id as id from handles where handle = $1", [ada.handle]);
       const operator = { id: rows[0].id, handle: ada.handle, confirmedUntil: new Date() };
       for (const text of ["acc_many77@example.com", "many-77"]) {
         const before = await accountsRead(db);
-        const { accounts } = await find({ db, facilitator }, operator, text);
+        const { accounts } = await find({ db, facilitator, config }, operator, text);
         expect(accounts).toMatchObject([{ handle: "many-77", email: "acc_many77@example.com" }]);
         expect((await accountsRead(db)) - before).toBeLessThan(100);
       }
@@ -350,6 +350,32 @@ describe("a search", () => {
     expect(body.failures).toEqual([]);
     expect(await lastSubject(market)).toBe("a request");
   });
+
+  test.for([
+    ["settled", "/api/agent/ada/echo", "differ"],
+    ["settled", "", "differ"],
+    ["broadcast", "/api/agent/ada/echo", "open"],
+    ["failed", "/api/agent/ada/echo", "agree"],
+    ["settled", ".example.com/api/agent/ada/echo", "not_ours"],
+    ["settled", null, "not_ours"],
+  ] as const)(
+    "of a %s payment for our %s that is not here finds that they %s",
+    async ([state, path, agreement], { market, ada }) => {
+      const { db, config } = market.context;
+      const at = new Date().toISOString();
+      const parties = { payer: `0x${"1".repeat(40)}`, pay_to: `0x${"2".repeat(40)}`, asset: `0x${"3".repeat(40)}` };
+      const record = {
+        ...{ ...parties, state, network: "eip155:84532", transaction: `0x${"cd".repeat(32)}`, amount_atomic: "5000" },
+        ...{ created_at: at, expires_at: at, finished_at: at, error_reason: null, explorer: null },
+        resource_url: path === null ? null : `${config.publicUrl}${path}`,
+      };
+      const facilitator = { paymentOf: async () => record, paymentState: async () => undefined };
+      const { rows } = await db.query("select account_id as id from handles where handle = $1", [ada.handle]);
+      const operator = { id: rows[0].id, handle: ada.handle, confirmedUntil: new Date() };
+      const { payments } = await find({ db, facilitator, config }, operator, record.transaction);
+      expect(payments).toEqual([{ marketplace: null, facilitator: record, agreement }]);
+    },
+  );
 
   test("does not take a facilitator that does not answer for one that knows nothing", async ({ ada }) => {
     const { body } = await ada.browser.get(`/api/operator/find?id=0x${"ab".repeat(32)}`);

@@ -195,6 +195,30 @@ test("a passkey is neither added nor removed while no e-mail of it can be kept, 
   expect((await browser.delete(`/api/account/ways-in/${id}`)).status).toBe(200);
 });
 
+test("while the database fails to keep what a passkey that holds leads to, it is a 503, and holds from there", async ({
+  market,
+}) => {
+  const { browser } = await withAccount(market);
+  const { db } = market.context;
+  const failing = async <T>(table: string, work: () => Promise<T>) => {
+    await db.query(`alter table ${table} add constraint fails check (false) not valid`);
+    try {
+      return await work();
+    } finally {
+      await db.query(`alter table ${table} drop constraint fails`);
+    }
+  };
+  const authenticator = new Authenticator();
+  for (const table of ["sign_in_passkeys", "account_letters"]) {
+    expect((await failing(table, () => add(browser, authenticator))).status).toBe(503);
+  }
+  expect((await add(browser, authenticator)).status).toBe(201);
+  expect((await add(browser, authenticator)).status).toBe(422);
+  const entered = await failing("sign_in_sessions", () => enter(market, authenticator));
+  expect(entered).toMatchObject({ status: 503, body: { error: expect.stringContaining("try again") } });
+  expect((await enter(market, authenticator)).status).toBe(200);
+});
+
 describe("an operator", () => {
   const askToConfirm = async (browser: Browser) =>
     (await browser.post("/api/operator/confirm/passkey/challenge")).body as never;

@@ -6,6 +6,7 @@ import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { describe, expect } from "vitest";
 import { type LocalHedera, startLocalHedera } from "../../infra/local-hedera/local-hedera.ts";
 import { readConfig } from "../../marketplace/config.ts";
+import { deleteExpiredRows } from "../../marketplace/expired-rows.ts";
 import { Browser, newEmail, signedIn, tokenIn } from "../support/browser.ts";
 import { marketTest } from "../support/fixtures.ts";
 import { startMarketplace, until } from "../support/marketplace.ts";
@@ -193,6 +194,45 @@ describe("by e-mail", () => {
     expect(await ask(known)).toBe(429);
     // To another mailbox this browser is a stranger.
     expect((await known.post("/api/account/sign-in/email", { email: newEmail() })).status).toBe(202);
+  });
+
+  test("one address has five hundred links sent in a day to all mailboxes together, its site sixteen times as many, and what is refused or not sent counts nothing", async ({
+    mail,
+    deployed,
+  }) => {
+    const { db } = deployed.context;
+    const ask = async (from: string, email = newEmail()) => {
+      await db.query("delete from rate_limits");
+      return (await new Browser(deployed.url, from).post("/api/account/sign-in/email", { email })).status;
+    };
+    const linksOf = async (client: string) =>
+      (await db.query("select links from links_from where client = $1", [client])).rows[0]?.links;
+    const here = "198.51.100.77";
+    expect(await ask(here)).toBe(202);
+    await db.query("update links_from set links = 499 where client = $1", [here]);
+    mail.refuse(true);
+    try {
+      expect(await ask(here)).toBe(503);
+    } finally {
+      mail.refuse(false);
+    }
+    expect(await linksOf(here)).toBe(499);
+    expect(await ask(here)).toBe(202);
+    const unasked = newEmail();
+    expect(await ask(here, unasked)).toBe(429);
+    expect((await db.query("select from asked_links where mailbox = $1", [unasked])).rows).toHaveLength(0);
+    expect(mail.emailsTo(unasked)).toBe(0);
+    expect(await ask("198.51.100.78", unasked)).toBe(202);
+
+    const site = "2001:db8:12::/48";
+    expect(await ask("2001:db8:12:1::1")).toBe(202);
+    expect(await linksOf(site)).toBe(1);
+    await db.query("update links_from set links = 8000 where client = $1", [site]);
+    expect(await ask("2001:db8:12:2::1")).toBe(429);
+    expect(await linksOf("2001:db8:12:2::/64")).toBeUndefined();
+    await db.query("update links_from set day = day - 2");
+    await deleteExpiredRows(db);
+    expect((await db.query("select from links_from")).rows).toHaveLength(0);
   });
 
   test("nor are links guessed from one place: 429 after sixty attempts a minute, there alone", async ({ local }) => {
@@ -579,6 +619,33 @@ describe("with a wallet alone", () => {
     }
   });
 
+  test("a challenge is good once, also for two at once, and still while the chain does not answer", async ({
+    local,
+  }) => {
+    const browser = new Browser(local.url);
+    const ask = async (at: Browser) =>
+      (await at.post("/api/account/sign-in/wallet/challenge", { network: "eip155:84532", address: evm.address })).body;
+    const { challenge_id, message } = await ask(browser);
+    const signed = { challenge_id, signature: await signByEvm(evmKey, message) };
+    const both = await Promise.all([1, 2].map(() => browser.post("/api/account/sign-in/wallet", signed)));
+    expect(both.map(({ status }) => status).toSorted()).toEqual([200, 422]);
+
+    const lonely = await startMarketplace({ env: { EVM_RPC_URLS: "eip155:84532=http://127.0.0.1:1" } });
+    try {
+      const there = new Browser(lonely.url);
+      const asked = await ask(there);
+      // As of a contract, which the chain alone knows.
+      const unknown = { challenge_id: asked.challenge_id, signature: `0x${"11".repeat(65)}` };
+      for (let n = 0; n < 2; n += 1)
+        expect((await there.post("/api/account/sign-in/wallet", unknown)).status).toBe(503);
+      const own = { ...unknown, signature: await signByEvm(evmKey, asked.message) };
+      expect((await there.post("/api/account/sign-in/wallet", own)).status).toBe(200);
+      expect((await there.post("/api/account/sign-in/wallet", own)).status).toBe(422);
+    } finally {
+      await lonely.stop();
+    }
+  });
+
   test("an address that shows new wallets without end keeps few rows, and those that it showed, and other addresses, still sign in", async ({
     local,
   }) => {
@@ -645,6 +712,20 @@ describe("a session", () => {
     const last = await signedIn(local, email);
     expect((await last.get("/api/account/sessions")).body.sessions).toHaveLength(100);
     expect((await first.get("/api/account")).status).toBe(401);
+  });
+
+  test("keeps of what a browser calls itself no more than tells it from others", async ({ local }) => {
+    const browser = new Browser(local.url);
+    const long = { "user-agent": `Mozilla/5.0 (X11; Linux x86_64) Firefox/140.0 ${"x".repeat(12_000)}` };
+    const { link } = (await browser.post("/api/account/sign-in/email", { email: newEmail() })).body;
+    expect((await browser.post("/api/account/sign-in/email/confirm", { token: tokenIn(link) }, long)).status).toBe(200);
+    const { sessions } = (await browser.get("/api/account/sessions")).body;
+    expect(sessions).toMatchObject([{ device: "Firefox on Linux" }]);
+    const { rows } = await local.context.db.query(
+      "select length(user_agent) as kept from sign_in_sessions where id = $1",
+      [sessions[0].id],
+    );
+    expect(rows).toEqual([{ kept: 500 }]);
   });
 
   test("is not taken from a cookie that was changed or made up", async ({ local }) => {

@@ -37,7 +37,7 @@ export function PaymentCard({ payment, id, sought }: { payment: Payment; id: str
       <div class="cols cols-2">
         <div class="stack stack-3">
           <h3>Marketplace</h3>
-          {marketplace ? <CallSide call={marketplace} /> : <p class="small dim">It bought nothing here.</p>}
+          {marketplace ? <CallSide call={marketplace} /> : <p class="small dim">{absences[agreement] ?? absent}</p>}
         </div>
         <div class="stack stack-3">
           <h3>Facilitator</h3>
@@ -56,6 +56,15 @@ const silences = {
   none: "It has no such payment.",
   unheard: "It did not answer. That says nothing of the payment.",
 } as const;
+
+/** What is said where the marketplace has no such payment. */
+const absences: Partial<Record<Payment["agreement"], string>> = {
+  not_ours: "It bought nothing here.",
+  unheard:
+    "It has none of the last three days by this id. An older one is found by its key, or once the facilitator answers.",
+};
+const absent =
+  "It has no such payment, though the record names a resource of this service: it was never begun here, is lost, or the name is not true. See who was paid.";
 
 function Unseen({ payment: { facilitator } }: { payment: Payment }) {
   if (typeof facilitator === "string" || !["claimed", "broadcast", "unknown"].includes(facilitator.state)) return null;

@@ -590,6 +590,42 @@ test("one address has few unanswered requests and registers few clients an hour;
   expect(await kept()).not.toContain(allowed);
 });
 
+test("a client that several people allowed stays as long as one of them does not take it back, whoever allowed it last", async () => {
+  const { db } = market.context;
+  const { client_id, code_verifier } = await newCode();
+  const other = await newPerson(market);
+  const { location } = await follow(addressFor(client_id, code_verifier));
+  expect((await other.post(location ?? "", { ...fields, act: "allow" })).status).toBe(303);
+  const { keys } = (await other.browser.get("/api/account/keys")).body;
+  expect((await other.browser.delete(`/api/account/keys/${keys[0].id}`)).status).toBe(200);
+  await forgetOldest(db, 0);
+  expect((await follow(addressFor(client_id, code_verifier))).status).toBe(303);
+});
+
+test("a client keeps a daily cap: it is changed and not lifted, over the API and on its page", async () => {
+  const { client_id } = await newCode();
+  const { id } = (await activeKeysOf(client_id))[0];
+  const change = (body: object) => person.browser.patch(`/api/account/keys/${id}`, body);
+  expect(await change({ max_credits_per_day: null })).toMatchObject({
+    status: 422,
+    body: { field: "max_credits_per_day", error: '"max_credits_per_day" must be set for a client.' },
+  });
+  const emptied = await person.post(`/settings/keys/${id}`, { ...fields, act: "change", max_credits_per_day: "" });
+  expect(emptied.status).toBe(422);
+  expect((await change({ name: "Desk" })).status).toBe(200);
+  expect((await change({ max_credits_per_day: 9 })).body).toMatchObject({ name: "Desk", max_credits_per_day: 9 });
+});
+
+test.each([
+  ["http://[::1]:9/callback", "http:"],
+  ["https://[2001:db8::1]/callback", "https:"],
+])("the form of the page leads to %s, which no policy can name", async (redirect_uri, source) => {
+  const { client_id } = (await register({ redirect_uris: [redirect_uri] })).body;
+  const { location } = await follow(addressFor(client_id, "v", { redirect_uri }));
+  const { headers } = await person.get(location ?? "");
+  expect(headers.get("content-security-policy")).toContain(`form-action 'self' ${source};`);
+});
+
 test("an editor comes back by its own scheme", async () => {
   const { status } = await register({ redirect_uris: ["cursor://anysphere.cursor-mcp/oauth/callback"] }, "10.2.9.9");
   expect(status).toBe(201);

@@ -34,9 +34,8 @@ export function consentPage(needs: Needs): Page {
     acts: {
       allow: async (visit, form) => {
         const request = await requestOf(needs, visit);
-        const settings = keyOfForm(form);
-        if (settings.maxCreditsPerDay === undefined) throw withoutCap();
-        return { redirect: await allowAccess(needs, request, { ...settings, accountId: visit.account.id }) };
+        const settings = { ...keyOfForm(form), accountId: visit.account.id };
+        return { redirect: await allowAccess(needs, request, settings) };
       },
       refuse: async (visit) => ({ redirect: await refuseAccess(needs, await requestOf(needs, visit)) }),
     },
@@ -63,15 +62,10 @@ async function requestOf({ db }: Needs, { params }: AccountVisit): Promise<Acces
   throw new ApiError("not_found", "This request was answered already, or waited too long.");
 }
 
-const withoutCap = () =>
-  new ApiError("invalid_value", '"max_credits_per_day" must be set for a client.', {
-    body: { field: "max_credits_per_day" },
-  });
-
-/** The form leads to the client, by a redirect. */
+/** The form leads to the client, by a redirect. A policy cannot name an IPv6 address, nor the host of a scheme of a program's own. */
 function wideningOf({ redirectUri }: AccessRequest): Widening {
-  const { protocol, origin } = new URL(redirectUri);
-  return { form: [origin === "null" ? protocol : origin] };
+  const { protocol, origin, hostname } = new URL(redirectUri);
+  return { form: [origin === "null" || hostname.startsWith("[") ? protocol : origin] };
 }
 
 function viewOf(visit: AccountVisit, request: AccessRequest, refusal: Refusal | undefined): ConsoleView {

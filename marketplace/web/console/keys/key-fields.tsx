@@ -75,7 +75,8 @@ export function KeyFields({ listed, refusal, isForClient = false, isNew = false 
           label="Daily cap"
           note="credits"
           inputMode="numeric"
-          placeholder="none"
+          placeholder={isForClient ? undefined : "none"}
+          required={isForClient}
           maxLength={13}
           help="A day ends at 00:00 UTC."
         />
