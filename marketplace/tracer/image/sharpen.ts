@@ -164,7 +164,7 @@ const lookedAtMax = 500_000;
 const aside = 2;
 const evenMax = 2;
 const alpha = 3;
-const opaqueMin = 250;
+const opaqueMin = 230;
 /** Levels per px of what may be an edge, and levels from its one side to the other. */
 const slopeMin = 1.5;
 const rangeMin = 24;
