@@ -128,6 +128,21 @@ describe("a resource that was paid for and asks to be listed", () => {
     expect((await listing("?type=http")).items).toEqual([]);
   });
 
+  test("as an MCP tool may send events before its result, and its result in several lines", async () => {
+    const info = { input: { type: "mcp", toolName: "later", inputSchema: { type: "object" } } };
+    catalog.server.answer("/mcp-later", (response) => {
+      const extensions = { bazaar: { ...bazaar(), info } };
+      const structuredContent = { x402Version: 2, accepts: [requirementsOf(catalog.setting.terms)], extensions };
+      const log = { jsonrpc: "2.0", method: "notifications/message", params: { level: "info", data: "asked" } };
+      const result = JSON.stringify({ jsonrpc: "2.0", id: 1, result: { isError: true, structuredContent } }, null, 1);
+      const lines = result.replaceAll("\n", "\r\ndata: ");
+      response.write("id: 1\r\nretry: 1000\r\ndata: \r\n\r\n");
+      response.end(`: ping\r\n\r\ndata: ${JSON.stringify(log)}\r\n\r\nevent: message\r\ndata: ${lines}\r\n\r\n`);
+    });
+    await settle(await paymentFor("/mcp-later", { "paymentPayload.extensions.bazaar": { ...bazaar(), info } }));
+    await eventually(() => listed("/mcp-later")).toMatchObject({ type: "mcp", discoveryInfo: info });
+  });
+
   test("may quote in the header's older name, as the check of a seller reads it", async () => {
     catalog.server.answer("/older", (response) => {
       const said = {
