@@ -3,6 +3,9 @@ import { extractDiscoveryInfo, withBazaar } from "@x402/extensions/bazaar";
 import { parseEther } from "viem";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { beforeEach, describe, expect, test } from "vitest";
+import { KeptTotals } from "../../facilitator/discovery/kept-totals.ts";
+import { listingQuery, listResources } from "../../facilitator/discovery/listing.ts";
+import { readQuery } from "../../facilitator/http/query.ts";
 import { announcing, bazaar, eventually, reportIn, useDiscovery } from "../support/discovery.ts";
 import { asV1, newBuyer, paymentBody, requirementsOf } from "../support/evm-payments.ts";
 import { startFacilitator } from "../support/facilitator.ts";
@@ -314,6 +317,31 @@ describe("asking for the list", () => {
       expect((await catalog.facilitator.get(`/discovery/search?query=${odd}`)).status).toBeLessThan(500);
     }
   });
+});
+
+test("of resources that are skipped no ways to pay are read", async () => {
+  const { db } = catalog.facilitator.context;
+  await db.query(
+    `insert into discovery_resources (key, resource, probe_url, type, x402_version, tags, bazaar, words, last_settled_at)
+     select url, url, url, 'http', 2, '{}', '{"info":{"input":{"type":"http"}},"schema":{}}', '', now() - n * interval '1 second'
+     from generate_series(1, 500) n, concat('https://many.example.com/', n) url`,
+  );
+  await db.query("vacuum analyze discovery_resources");
+  let plan = "";
+  const query = async (asked: { name?: string; text: string; values: unknown[] }) => {
+    if (asked.name?.startsWith("list-resources")) {
+      const { rows } = await db.query(`explain (analyze, format json) ${asked.text}`, asked.values);
+      plan = JSON.stringify(rows);
+    }
+    return db.query(asked);
+  };
+  const needs = { db: { query } as unknown as typeof db, totals: new KeptTotals() };
+  const { items } = await listResources(needs, readQuery(listingQuery, { limit: "10", offset: "400" }));
+  expect(items.map(({ resource }) => resource.split("/").at(-1))).toEqual(
+    Array.from({ length: 10 }, (_, n) => `${401 + n}`),
+  );
+  const loops = plan.matchAll(/"Relation Name":"discovery_accepts"[^{}]*"Actual Loops":(\d+)/g);
+  expect(Math.max(...[...loops].map(([, times]) => Number(times)))).toBeLessThanOrEqual(11);
 });
 
 test("the daemon says that it lists", async () => {
