@@ -43,6 +43,25 @@ test("only a file that the bucket says it has not is none: without its bucket no
   await expect(elsewhere.remove("b.png")).rejects.toMatchObject({ code: "unavailable" });
 });
 
+test("a bucket that falls silent in the middle of a file is not waited for, and one that is not read is", async ({
+  s3,
+}) => {
+  let closed = 0;
+  const half = await startHttpServer((_request, response) => {
+    response.once("close", () => {
+      closed += 1;
+    });
+    response.writeHead(200, { "content-length": 20 }).write("half of it");
+  });
+  onTestFinished(half.stop);
+  const silent = s3Store({ ...s3.config, endpoint: half.url }, { silentMs: 300 });
+  const [read, unread] = [await silent.open("c.png"), await silent.open("c.png")];
+  await expect(read!.stream.toArray()).rejects.toThrow("sent nothing");
+  expect(unread!.stream.destroyed).toBe(false);
+  unread!.stream.destroy();
+  await expect.poll(() => closed).toBe(2);
+});
+
 test("an unknown key, a wrong secret, a bucket that is not there and a store that is away are errors that tell no secret", async ({
   s3,
 }) => {
