@@ -181,6 +181,7 @@ create table agents (
   created_at timestamp with time zone default now() not null,
   updated_at timestamp with time zone default now() not null,
   model_credits_per_day bigint,
+  definition_bytes bigint,
   constraint agents_pkey PRIMARY KEY (id),
   constraint agents_tool_name_key UNIQUE (tool_name),
   constraint agents_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id),

@@ -30,8 +30,8 @@ export interface Bucket {
   put(name: string, bytes: Uint8Array): Promise<void>;
   /** Undefined where there is no such object. The caller must read the body or cancel it. */
   get(name: string): Promise<Response | undefined>;
-  /** The whole object, within the time limit. */
-  read(name: string): Promise<Buffer | undefined>;
+  /** The whole object, which has so many bytes, within the time limit; one that has more is an error. */
+  read(name: string, bytes: number): Promise<Buffer | undefined>;
   remove(name: string): Promise<void>;
 }
 
@@ -45,7 +45,7 @@ export function openBucket({ endpoint, region, bucket, accessKeyId, secretAccess
     retries: 2,
     initRetryMs: 100,
   });
-  const ask = async <T>({ method, name, bytes, use }: Asked<T>): Promise<T> => {
+  const ask = async <T>({ method, name, bytes, use }: Asked<T>): Promise<T | undefined> => {
     const overtime = new AbortController();
     const timer = setTimeout(() => overtime.abort(), timeoutMs);
     try {
@@ -54,29 +54,20 @@ export function openBucket({ endpoint, region, bucket, accessKeyId, secretAccess
         signal: overtime.signal,
         ...(bytes ? { body: bytes as Uint8Array<ArrayBuffer> } : {}),
       });
-      if (response.ok || response.status === 404) return await use(response);
+      if (response.ok) return await use(response);
+      if (method !== "PUT" && response.status === 404 && (await namesNoObject(response))) return undefined;
       await response.body?.cancel();
       throw new Error(`the bucket ${bucket} answered ${response.status} to ${method}`);
     } finally {
       clearTimeout(timer);
     }
   };
+  const dropBody = async ({ body }: Response) => await body?.cancel();
   return {
-    put: (name, bytes) =>
-      ask({
-        method: "PUT",
-        name,
-        bytes,
-        use: async ({ status, body }) => {
-          await body?.cancel();
-          // A missing bucket is a 404, too.
-          if (status === 404) throw new Error(`there is no bucket ${bucket}`);
-        },
-      }),
-    get: (name) => ask({ method: "GET", name, use: ifThere(async (response) => response) }),
-    read: (name) =>
-      ask({ method: "GET", name, use: ifThere(async (response) => Buffer.from(await response.arrayBuffer())) }),
-    remove: (name) => ask({ method: "DELETE", name, use: async ({ body }) => await body?.cancel() }),
+    put: (name, bytes) => ask({ method: "PUT", name, bytes, use: dropBody }),
+    get: (name) => ask({ method: "GET", name, use: async (response) => response }),
+    read: (name, bytes) => ask({ method: "GET", name, use: (response) => readWhole(response, bytes) }),
+    remove: (name) => ask({ method: "DELETE", name, use: dropBody }),
   };
 }
 
@@ -87,10 +78,27 @@ interface Asked<T> {
   readonly use: (response: Response) => Promise<T>;
 }
 
-function ifThere<T>(use: (response: Response) => Promise<T>): (response: Response) => Promise<T | undefined> {
-  return async (response) => {
-    if (response.status !== 404) return use(response);
-    await response.body?.cancel();
-    return undefined;
-  };
+/** A bucket that is not there, and an address where something else answers, are 404s too. */
+async function namesNoObject({ body }: Response): Promise<boolean> {
+  return (await readBytes(body, errorBytesMax)).includes("<Code>NoSuchKey</Code>");
+}
+
+const errorBytesMax = 16_384;
+
+async function readWhole({ body }: Response, bytes: number): Promise<Buffer> {
+  const read = await readBytes(body, bytes + 1);
+  if (read.length > bytes) throw new Error(`the bucket answered more than the ${bytes} bytes of an object`);
+  return read;
+}
+
+/** The first so many bytes at most. */
+async function readBytes(body: Response["body"], bytesMax: number): Promise<Buffer> {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of body ?? []) {
+    chunks.push(chunk);
+    bytes += chunk.length;
+    if (bytes >= bytesMax) break;
+  }
+  return Buffer.concat(chunks).subarray(0, bytesMax);
 }

@@ -90,7 +90,7 @@ async function putObject(
   const folder = `${network.replaceAll(/[^\w.-]/g, "-")}/${day}`;
   const name = `${folder}/${first.id}-${last.id}-${sha256.toString("hex").slice(0, 16)}.ndjson.gz`;
   await bucket.put(name, bytes);
-  const kept = await bucket.read(name);
+  const kept = await bucket.read(name, bytes.length);
   if (!kept || !digestOf(kept).equals(sha256)) throw new Error(`${name} reads otherwise than it was put`);
   const places = { first: placeOf(first), last: placeOf(last) };
   return { name, network, ...places, records: records.length, bytes: bytes.length, sha256 };

@@ -114,7 +114,7 @@ export async function readObject(
   bucket: Bucket | undefined,
   { name, bytes, sha256, records: count }: ArchiveObject,
 ): Promise<readonly ArchivedRecord[]> {
-  const packed = await bucket?.read(name);
+  const packed = await bucket?.read(name, bytes);
   if (!packed) throw new Error(bucket ? `the bucket has no ${name}` : "there is no bucket");
   if (packed.length !== bytes || !digestOf(packed).equals(sha256)) throw new Error(`${name} is not what was put there`);
   const records = await unpackRecords(packed);

@@ -81,8 +81,11 @@ export async function listResources(
   const values = filterValues(query);
   const { rows } = await db.query({
     name: `list-resources ${cursor ? "after" : ""}`,
-    text: `${selectResources} where ${matching} ${cursor ? after : ""}
-           order by r.last_settled_at desc, r.key limit $6 ${cursor ? "" : "offset $7"}`,
+    // What is skipped is walked over along the index, and nothing else of it is read.
+    text: `with page as materialized (
+             select r.id from discovery_resources r where ${matching} ${cursor ? after : ""}
+              order by r.last_settled_at desc, r.key limit $6 ${cursor ? "" : "offset $7"})
+           ${selectResources} where r.id in (select id from page) order by r.last_settled_at desc, r.key`,
     values: [...values, limit + 1, ...(cursor ? [cursor.micros, cursor.key] : [offset])],
   });
   const shown = rows.slice(0, limit);

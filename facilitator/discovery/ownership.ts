@@ -1,4 +1,4 @@
-import type { JsonObject } from "../../shared/json.ts";
+import { isJsonObject, type JsonObject } from "../../shared/json.ts";
 import { type Announcement, announcementOfPaymentRequired } from "./announcement.ts";
 import { type AcceptedRequirements, readAcceptedRequirements } from "./payment-requirements.ts";
 import {
@@ -85,10 +85,24 @@ export function paymentRequiredIn(answer: UnpaidAnswer, type: "http" | "mcp"): r
     return [quoteInHeader(answer)?.quote, parseAnswer(body.toString())].filter((quote) => quote !== undefined);
   }
   if (status !== 200 || type !== "mcp") return [];
-  const event = /^data: ?(.*)$/m.exec(body.toString())?.[1];
-  const result = parseAnswer(event ?? body.toString())?.result as JsonObject | undefined;
-  const quote = result?.structuredContent as JsonObject | undefined;
-  return quote && typeof quote === "object" ? [quote] : [];
+  const result = messagesIn(body.toString()).find((message) => isJsonObject(message.result))?.result as JsonObject;
+  return isJsonObject(result?.structuredContent) ? [result.structuredContent] : [];
+}
+
+/** A tool's answer as JSON, or the first events of a stream of them: some servers send one without data, or others, before the result. */
+function messagesIn(text: string): readonly JsonObject[] {
+  const events = text.replaceAll(/\r\n?/g, "\n").split("\n\n");
+  const data = events.map(dataOf).filter((one) => one !== "");
+  return (data.length > 0 ? data.slice(0, eventsMax) : [text]).map(parseAnswer).filter((one) => one !== undefined);
+}
+
+const eventsMax = 20;
+
+function dataOf(event: string): string {
+  return event
+    .split("\n")
+    .flatMap((line) => (line.startsWith("data:") ? line.slice(line[5] === " " ? 6 : 5) : []))
+    .join("\n");
 }
 
 function acceptsOf({ accepts }: JsonObject): readonly AcceptedRequirements[] {

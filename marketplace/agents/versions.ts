@@ -117,6 +117,8 @@ const keptBytesMax = 2_000_000;
 const replacedKeptDays = historyDays + 20;
 const publicationsMax = 1_000;
 const publishedBytesMax = 8_000_000;
+/** Of all agents of an account: so many as it may have could take twenty times as much. */
+const accountBytesMax = 500_000_000;
 
 /** SQL: what a version takes, as it is stored. */
 const versionBytes = ["description", "fields", "settings", "sealed_secrets", "search", "tags"]
@@ -178,7 +180,32 @@ async function addVersion(
   );
   const { version } = rows[0];
   await deleteOldVersions(tx, agentId, version);
+  await requireRoomOfAccount(tx, agentId);
   return version;
+}
+
+/** Counts what the agent's versions take now. Throws ApiError 409 where that became more and all of the account's take too much. */
+async function requireRoomOfAccount(tx: Queryable, agentId: AgentId): Promise<void> {
+  const { rows } = await tx.query<{ grew: boolean; bytes: bigint }>(
+    `with own as (
+       select account_id, coalesce(definition_bytes, 0) as before,
+         (select coalesce(sum(${versionBytes}), 0)::bigint from agent_versions where agent_id = agents.id) as bytes
+       from agents where id = $1
+     ), counted as (
+       update agents set definition_bytes = own.bytes from own where id = $1
+     )
+     select bytes > before as grew, bytes + (
+       select coalesce(sum(definition_bytes), 0) from agents other where other.account_id = own.account_id and other.id <> $1
+     ) as bytes from own`,
+    [agentId],
+  );
+  const { grew, bytes } = rows[0]!;
+  if (!grew || bytes <= accountBytesMax) return;
+  throw new ApiError(
+    "conflict",
+    `What an account's agents say, in all versions that are kept, may take ${accountBytesMax / 1_000_000} megabytes; published ones are ` +
+      `kept for ${replacedKeptDays} days after they were replaced.`,
+  );
 }
 
 async function deleteOldVersions(tx: Queryable, agentId: AgentId, newest: number): Promise<void> {

@@ -1,7 +1,9 @@
+import type { Log } from "../../shared/log.ts";
 import type { Database } from "../../shared/postgres.ts";
-import { type FindNeeds, findAgents, type LiveAgent } from "../agents/find.ts";
+import { type AgentRow, type FindNeeds, findAgents, type LiveAgent } from "../agents/find.ts";
 import { listAgents } from "../agents/list.ts";
 import type { ListQuery } from "../agents/list-query.ts";
+import { unlessBroken } from "../agents/unless-broken.ts";
 import type { Config } from "../config.ts";
 import type { OutputKind } from "../connectors/result.ts";
 import { credits, priceInDollars } from "../credits/amount.ts";
@@ -45,6 +47,7 @@ export interface Catalog {
 
 export interface CatalogNeeds extends FindNeeds {
   readonly db: Database;
+  readonly log: Log;
   readonly config: Pick<Config, "publicUrl" | "platformWallets" | "facilitatorPublicUrl">;
 }
 
@@ -60,7 +63,7 @@ export async function readCatalog(needs: CatalogNeeds, query: CatalogQuery): Pro
     needs.db,
     page.agents.map(({ agent }) => agent.toLowerCase()),
   );
-  const items = await fitting(found, async (row) => row && agentItem(needs, await liveAgent(needs, row)));
+  const items = await fitting(found, (row) => row && itemUnlessBroken(needs, row));
   const agents = items.filter((item) => item !== undefined);
   const { total, total_exact, limit } = page;
   const shown = items.length;
@@ -84,8 +87,11 @@ export async function paidAddresses({ db, config }: CatalogNeeds, agentsMax: num
   ];
 }
 
-async function liveAgent({ versions }: FindNeeds, row: Omit<LiveAgent, "address" | "version">): Promise<LiveAgent> {
-  return { ...row, address: `${row.handle}/${row.slug}`, version: await versions.load(row.id, row.liveVersion) };
+function itemUnlessBroken(needs: CatalogNeeds, row: AgentRow): Promise<CatalogItem | undefined> {
+  const address = `${row.handle}/${row.slug}`;
+  return unlessBroken(needs.log, address, async () =>
+    agentItem(needs, { ...row, address, version: await needs.versions.load(row.id, row.liveVersion) }),
+  );
 }
 
 function agentItem({ config }: Pick<CatalogNeeds, "config">, agent: LiveAgent): CatalogItem {

@@ -4,8 +4,8 @@ import { ConnectorError } from "./result.ts";
 const linesMax = 50_000;
 
 /**
- * The data of a stream's `message` events (text/event-stream, WHATWG HTML §9.2). Throws ConnectorError for one that is
- * cut into more lines than an honest server sends.
+ * The data of a stream's `message` events (text/event-stream, WHATWG HTML §9.2). One whose data is empty only names the place to come
+ * back to (MCP 2025-11-25), and is left out. Throws ConnectorError for a stream that is cut into more lines than an honest server sends.
  */
 export async function* messagesIn(chunks: AsyncIterable<Buffer>): AsyncGenerator<string> {
   const decoder = new TextDecoder();
@@ -46,7 +46,8 @@ class EventParser {
     }
     if (line === "") {
       const isMessage = this.#kind === "" || this.#kind === "message";
-      if (isMessage && this.#data.length > 0) messages.push(this.#data.join("\n"));
+      const data = this.#data.join("\n");
+      if (isMessage && data !== "") messages.push(data);
       this.#kind = "";
       this.#data = [];
     } else if (line.startsWith("data:")) this.#data.push(line.slice(line[5] === " " ? 6 : 5));

@@ -95,11 +95,13 @@ function fileEndpoint({ tools }: Needs): Endpoint {
     },
     handler: async (request, response) => {
       const name = String(request.params.name);
-      const { contentType } = await tools.files.find(name);
+      const { contentType, bytes } = await tools.files.find(name);
       const etag = `"${name.slice(0, 64)}"`;
       const headers = { ...fileHeaders, etag };
       if (request.headers["if-none-match"]?.includes(etag)) return void response.status(304).set(headers).end();
-      await sender.send(request, response, { ...headers, "content-type": contentType }, () => tools.files.open(name));
+      await sender.send(request, response, { ...headers, "content-type": contentType }, () =>
+        tools.files.open(name, bytes),
+      );
     },
   };
 }

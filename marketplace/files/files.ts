@@ -3,6 +3,7 @@ import { ApiError } from "../../shared/errors.ts";
 import { type Database, inTransaction, type Transaction } from "../../shared/postgres.ts";
 import { historyDays } from "../history-days.ts";
 import { type AccountId, type AgentId, platformAccount, type RunId } from "../ids.ts";
+import { ofLength } from "./of-length.ts";
 import { type FileStore, type StoredFile, storeAway } from "./store.ts";
 
 /** The kinds of files that are kept, and the media type of each. */
@@ -52,7 +53,7 @@ export class Files {
    */
   async keep(file: NewFile): Promise<string> {
     const { bytes, kind, ownerId } = file;
-    const name = `${createHash("sha256").update(`${ownerId}\n`).update(bytes).digest("hex")}.${kind}`;
+    const name = `${digestOf(ownerId, bytes)}.${kind}`;
     // First, since it waits for a removal of the same: bytes that were put before would be removed with it.
     await this.#db.query(
       `with kept as (
@@ -127,39 +128,46 @@ export class Files {
   }
 
   /**
-   * The media type of a file that may be seen: throws ApiError 404 for a file that never was, 410 for one that its owner has hidden or
-   * deleted.
+   * The media type and the length of a file that may be seen: throws ApiError 404 for a file that never was, 410 for one that its owner
+   * has hidden or deleted.
    */
-  async find(name: string): Promise<{ contentType: string }> {
+  async find(name: string): Promise<{ contentType: string; bytes: number }> {
     if (!fileName.test(name)) throw unknownFile();
     const { rows } = await this.#db.query({
       name: "find file",
-      text: "select hidden_at, deleted_at from files where name = $1",
+      text: "select hidden_at, deleted_at, bytes from files where name = $1",
       values: [name],
     });
     if (!rows[0]) throw unknownFile();
     if (rows[0].deleted_at) throw new ApiError("gone", "This file has been deleted by its owner.");
     if (rows[0].hidden_at) throw new ApiError("gone", "This file has been taken down by its owner.");
-    return { contentType: contentTypes[name.slice(65) as FileKind] };
+    return { contentType: contentTypes[name.slice(65) as FileKind], bytes: Number(rows[0].bytes) };
   }
 
-  /** The bytes of what was found. Throws ApiError 404, or 503 while the store is away. */
-  async open(name: string): Promise<StoredFile> {
+  /** What was found, which has so many bytes. Throws ApiError 404, or 503 while the store is away or answers something else. */
+  async open(name: string, bytes: number): Promise<StoredFile> {
     const stored = await this.#store.open(name);
     if (!stored) throw unknownFile();
-    return stored;
+    return ofLength(stored, bytes);
   }
 
   /** A file of ours, whole, even a hidden one: for the account that made it. Throws ApiError as `open` does. */
   async read(name: string): Promise<Buffer> {
-    const { stream } = await this.open(name);
+    const { rows } = await this.#db.query<{ account_id: AccountId; bytes: bigint }>(
+      "select account_id, bytes from files where name = $1",
+      [name],
+    );
+    if (!rows[0]) throw unknownFile();
+    const { stream } = await this.open(name, Number(rows[0].bytes));
     const chunks: Buffer[] = [];
     try {
       for await (const chunk of stream) chunks.push(chunk);
     } catch (error) {
       throw storeAway(error);
     }
-    return Buffer.concat(chunks);
+    const whole = Buffer.concat(chunks);
+    if (digestOf(rows[0].account_id, whole) !== name.slice(0, 64)) throw storeAway(`${name} is not what was put there`);
+    return whole;
   }
 
   /** The account's own, newest first; those of one agent by an index of their own. */
@@ -186,6 +194,11 @@ export class Files {
     );
     if (rowCount !== 1) throw unknownFile();
   }
+}
+
+/** What a name begins with. */
+function digestOf(ownerId: AccountId, bytes: Uint8Array): string {
+  return createHash("sha256").update(`${ownerId}\n`).update(bytes).digest("hex");
 }
 
 /** Marks a file as deleted, and gives its owner the room back. */

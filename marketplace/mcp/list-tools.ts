@@ -3,6 +3,7 @@ import type { Log } from "../../shared/log.ts";
 import type { Queryable } from "../../shared/postgres.ts";
 import { type FindNeeds, findShownAgent } from "../agents/find.ts";
 import { agentsInScope, type ScopedAgent } from "../agents/scope.ts";
+import { unlessBroken } from "../agents/unless-broken.ts";
 import type { Caller } from "../api-keys/authenticate.ts";
 import { fitting } from "../query.ts";
 import { asTool } from "./agent-tool.ts";
@@ -37,14 +38,11 @@ function brief({ outputSchema: _, _meta, annotations: { title: _title, ...hints 
 }
 
 /** Undefined for an agent that is not to be shown, or that its creator broke: the others must still be listed. */
-async function describe(context: ListNeeds, { tool, address }: ScopedAgent): Promise<Tool | undefined> {
-  try {
+function describe(context: ListNeeds, { tool, address }: ScopedAgent): Promise<Tool | undefined> {
+  return unlessBroken(context.log, address, async () => {
     const agent = await findShownAgent(context, address).catch(undefinedIfGone);
     return agent && asTool(tool, agent);
-  } catch (error) {
-    context.log.warn({ err: error, agent: address }, "agent cannot be listed as a tool");
-    return undefined;
-  }
+  });
 }
 
 export interface ListNeeds extends FindNeeds {

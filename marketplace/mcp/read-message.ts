@@ -60,7 +60,8 @@ interface WithMeta {
 
 const protocolKey = "io.modelcontextprotocol/protocolVersion";
 
-const meta = z.looseObject({ progressToken: z.union([z.string(), z.int()]).optional() }).optional();
+const progressToken = z.union([z.string(), z.int()], "must be a text or a whole number");
+const meta = z.looseObject({ progressToken: progressToken.optional() }).optional();
 const anyParams = z.looseObject({ _meta: meta });
 
 /** What the methods that are answered here take. */

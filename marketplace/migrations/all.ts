@@ -83,6 +83,7 @@ import { deletedFiles } from "./0111-deleted-files.ts";
 import { newWallets } from "./0112-new-wallets.ts";
 import { linksFrom } from "./0113-links-from.ts";
 import { keysByClient } from "./0114-keys-by-client.ts";
+import { definitionBytes } from "./0115-definition-bytes.ts";
 
 /**
  * Every step of the marketplace's schema, in the order in which it was shipped, which databases have run. Numbers are names: a new
@@ -173,4 +174,5 @@ export const migrations: readonly Migration[] = [
   newWallets,
   linksFrom,
   keysByClient,
+  definitionBytes,
 ];

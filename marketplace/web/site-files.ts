@@ -61,12 +61,13 @@ export function siteFiles(needs: Needs, pages: readonly Page[], limit: RequestHa
       const { agent, detail } = await showAgent(readFrom(db, needs), address);
       return agentMarkdown(detail, publicUrl, await readExamples(db, agent.id));
     });
-    response.type("text/markdown; charset=utf-8").send(text);
+    sendPublicText(request, response, { type: "text/markdown; charset=utf-8", text, seconds: agentGoodForSeconds });
   });
   router.get("/:handle/:slug/openapi.json", limit, async (request, response) => {
     const address = `${request.params.handle}/${request.params.slug}`;
     const { detail } = await needs.reads.run((db) => showAgent(readFrom(db, needs), address));
-    response.json(agentOpenApi(detail, publicUrl));
+    const text = JSON.stringify(agentOpenApi(detail, publicUrl));
+    sendPublicText(request, response, { type: "json", text, seconds: agentGoodForSeconds });
   });
   router.get("/:handle/:slug/picture.png", limit, async (request, response) => {
     const address = `${request.params.handle}/${request.params.slug}`;
@@ -77,6 +78,8 @@ export function siteFiles(needs: Needs, pages: readonly Page[], limit: RequestHa
 }
 
 const xml = "application/xml";
+/** As long as the catalog's: the price of the call itself decides. */
+const agentGoodForSeconds = 60;
 
 function sendText(request: Request, response: Response, type: string, text: string): void {
   sendPublicText(request, response, { type, text, seconds: 3_600 });

@@ -3,6 +3,9 @@ import { extractDiscoveryInfo, withBazaar } from "@x402/extensions/bazaar";
 import { parseEther } from "viem";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { beforeEach, describe, expect, test } from "vitest";
+import { KeptTotals } from "../../facilitator/discovery/kept-totals.ts";
+import { listingQuery, listResources } from "../../facilitator/discovery/listing.ts";
+import { readQuery } from "../../facilitator/http/query.ts";
 import { announcing, bazaar, eventually, reportIn, useDiscovery } from "../support/discovery.ts";
 import { asV1, newBuyer, paymentBody, requirementsOf } from "../support/evm-payments.ts";
 import { startFacilitator } from "../support/facilitator.ts";
@@ -126,6 +129,21 @@ describe("a resource that was paid for and asks to be listed", () => {
     await eventually(() => listed("/mcp")).toMatchObject({ type: "mcp", discoveryInfo: info });
     expect((await listing("?type=mcp")).items).toHaveLength(1);
     expect((await listing("?type=http")).items).toEqual([]);
+  });
+
+  test("as an MCP tool may send events before its result, and its result in several lines", async () => {
+    const info = { input: { type: "mcp", toolName: "later", inputSchema: { type: "object" } } };
+    catalog.server.answer("/mcp-later", (response) => {
+      const extensions = { bazaar: { ...bazaar(), info } };
+      const structuredContent = { x402Version: 2, accepts: [requirementsOf(catalog.setting.terms)], extensions };
+      const log = { jsonrpc: "2.0", method: "notifications/message", params: { level: "info", data: "asked" } };
+      const result = JSON.stringify({ jsonrpc: "2.0", id: 1, result: { isError: true, structuredContent } }, null, 1);
+      const lines = result.replaceAll("\n", "\r\ndata: ");
+      response.write("id: 1\r\nretry: 1000\r\ndata: \r\n\r\n");
+      response.end(`: ping\r\n\r\ndata: ${JSON.stringify(log)}\r\n\r\nevent: message\r\ndata: ${lines}\r\n\r\n`);
+    });
+    await settle(await paymentFor("/mcp-later", { "paymentPayload.extensions.bazaar": { ...bazaar(), info } }));
+    await eventually(() => listed("/mcp-later")).toMatchObject({ type: "mcp", discoveryInfo: info });
   });
 
   test("may quote in the header's older name, as the check of a seller reads it", async () => {
@@ -299,6 +317,31 @@ describe("asking for the list", () => {
       expect((await catalog.facilitator.get(`/discovery/search?query=${odd}`)).status).toBeLessThan(500);
     }
   });
+});
+
+test("of resources that are skipped no ways to pay are read", async () => {
+  const { db } = catalog.facilitator.context;
+  await db.query(
+    `insert into discovery_resources (key, resource, probe_url, type, x402_version, tags, bazaar, words, last_settled_at)
+     select url, url, url, 'http', 2, '{}', '{"info":{"input":{"type":"http"}},"schema":{}}', '', now() - n * interval '1 second'
+     from generate_series(1, 500) n, concat('https://many.example.com/', n) url`,
+  );
+  await db.query("vacuum analyze discovery_resources");
+  let plan = "";
+  const query = async (asked: { name?: string; text: string; values: unknown[] }) => {
+    if (asked.name?.startsWith("list-resources")) {
+      const { rows } = await db.query(`explain (analyze, format json) ${asked.text}`, asked.values);
+      plan = JSON.stringify(rows);
+    }
+    return db.query(asked);
+  };
+  const needs = { db: { query } as unknown as typeof db, totals: new KeptTotals() };
+  const { items } = await listResources(needs, readQuery(listingQuery, { limit: "10", offset: "400" }));
+  expect(items.map(({ resource }) => resource.split("/").at(-1))).toEqual(
+    Array.from({ length: 10 }, (_, n) => `${401 + n}`),
+  );
+  const loops = plan.matchAll(/"Relation Name":"discovery_accepts"[^{}]*"Actual Loops":(\d+)/g);
+  expect(Math.max(...[...loops].map(([, times]) => Number(times)))).toBeLessThanOrEqual(11);
 });
 
 test("the daemon says that it lists", async () => {

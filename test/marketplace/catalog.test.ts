@@ -56,6 +56,23 @@ describe("what is paid per call", () => {
     expect((await call(market.url, "/api/x402/catalog?q=says", { headers: again })).status).toBe(304);
   });
 
+  test("is listed without an agent that cannot be read here, and with the others", async ({ market, seeded }) => {
+    const { db } = market.context;
+    const secrets = { token: "TOKEN-MARK" };
+    await publishAgent(market.context, seeded.creator, "sealed", { ...echoAgent, price_credits: 0, secrets });
+    const listed = async () => {
+      const { status, body } = await call(market.url, "/api/x402/catalog?limit=100");
+      return { status, agents: body.agents?.map(({ agent }: { agent: string }) => agent) };
+    };
+    const sealed = `${seeded.creator.handle}/sealed`;
+    await db.query(
+      "update agent_versions set sealed_secrets = '{\"token\":\"unknown-key.x\"}' where sealed_secrets <> '{}'",
+    );
+    expect(await listed()).toEqual({ status: 200, agents: expect.arrayContaining([seeded.agent.address]) });
+    expect((await listed()).agents).not.toContain(sealed);
+    await db.query("update agents set state = 'unpublished' where slug = 'sealed'");
+  });
+
   test("is read page by page, narrowed, and a wrong parameter says what it may be", async ({ market }) => {
     const first = (await call(market.url, "/api/x402/catalog?limit=1")).body;
     const second = (await call(market.url, `/api/x402/catalog?limit=1&cursor=${first.cursor}`)).body;

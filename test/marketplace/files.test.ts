@@ -7,6 +7,7 @@ import { Readable } from "node:stream";
 import sharp from "sharp";
 import { expect, onTestFinished, vi } from "vitest";
 import { keepImages } from "../../marketplace/connectors/keep-image.ts";
+import { fileEndpoints } from "../../marketplace/files/endpoints.ts";
 import { Files } from "../../marketplace/files/files.ts";
 import { FileSender } from "../../marketplace/files/send-file.ts";
 import { type FileStore, storeAway } from "../../marketplace/files/store.ts";
@@ -123,7 +124,7 @@ test("a file that is made again while it is being removed is there afterwards", 
   await removed;
   const name = (await again).split("/").at(-1)!;
   expect([...stored.keys()]).toEqual([name]);
-  await expect(files.find(name)).resolves.toEqual({ contentType: "image/png" });
+  await expect(files.find(name)).resolves.toEqual({ contentType: "image/png", bytes: made.bytes.length });
 });
 
 test("a file that cannot be stored is not on record and takes no room", async ({ market, seeded }) => {
@@ -146,6 +147,56 @@ test("who has the file is told so without its being read", async ({ market, seed
   await rm(onDisk);
   expect((await fetch(url, { headers: { "if-none-match": etag } })).status).toBe(304);
   expect((await fetch(url)).status).toBe(404);
+});
+
+test("what a store answers in place of a file is not sent as it, nor read, nor cached for good", async ({
+  market,
+  seeded,
+}) => {
+  const kept = randomBytes(1_000);
+  const [part, error] = [kept.subarray(0, 600), Buffer.from("<Error><Code>InternalError</Code></Error>")];
+  let answer: { bytes?: number; sent: readonly Buffer[] } = { sent: [] };
+  const store: FileStore = {
+    put: async () => {},
+    open: async () => ({ bytes: answer.bytes, stream: Readable.from(answer.sent, { objectMode: false }) }),
+    remove: async () => {},
+  };
+  const { db } = market.context;
+  const files = new Files({ db, store, publicUrl: "https://market.example", bytesPerAccount: 1 });
+  const url = await files.keep({ bytes: kept, kind: "svg", ownerId: seeded.creator.id });
+  const name = url.split("/").at(-1) as string;
+  const app = createApp({ trustProxy: false });
+  const [endpoint] = fileEndpoints({ tools: { files } });
+  app.get("/files/:name", endpoint!.handler);
+  app.use(errorHandler(createLog("test", "silent")));
+  const server = await listen(app, { host: "127.0.0.1", port: 0 });
+  onTestFinished(() => server.stop());
+  const served = async (given: typeof answer) => {
+    answer = given;
+    const response = await fetch(`${server.url}/files/${name}`);
+    const cached = response.headers.get("cache-control");
+    const body = await response.arrayBuffer().then(
+      (all) => all.byteLength,
+      () => "cut off",
+    );
+    return [response.status, cached, body];
+  };
+  const forGood = "public, max-age=31536000, immutable";
+  expect(await served({ bytes: 1_000, sent: [kept] })).toEqual([200, forGood, 1_000]);
+  expect(await served({ sent: [kept] })).toEqual([200, forGood, 1_000]);
+  expect((await served({ bytes: error.length, sent: [error] }))[0]).toBe(503);
+  for (const sent of [[part], [kept, part]]) {
+    const [status, , body] = await served({ sent });
+    expect(status === 503 || body === "cut off").toBe(true);
+  }
+  const read = (given: typeof answer) => {
+    answer = given;
+    return files.read(name);
+  };
+  expect(await read({ sent: [kept] })).toEqual(kept);
+  for (const sent of [[part], [error], [randomBytes(1_000)]]) {
+    await expect(read({ sent })).rejects.toMatchObject({ code: "unavailable" });
+  }
 });
 
 test("a store that does not work is 503 with Retry-After, and nothing keeps that answer", async ({
@@ -269,7 +320,7 @@ test("a file that is made again while it is being deleted is there afterwards", 
   goOn();
   await Promise.all([deleted, again]);
   expect(stored.has(name)).toBe(true);
-  await expect(files.find(name)).resolves.toEqual({ contentType: "image/png" });
+  await expect(files.find(name)).resolves.toEqual({ contentType: "image/png", bytes: made.bytes.length });
 });
 
 test("a deleted file that is made again and cannot be put stays deleted, and takes no room", async ({

@@ -254,6 +254,31 @@ describe("what an agent's versions take is bounded in bytes, however few they ar
     expect(versions.slice(1)).toEqual(Array.from({ length: versions.length - 1 }, (_, n) => 34 - versions.length + n));
   });
 
+  test("of all agents of an account may take so much together, and one that takes less can be saved at any time", async ({
+    market,
+  }) => {
+    const { maker, agentId } = await published(market);
+    const { db } = market.context;
+    const bytesOf = async (slug: string) => {
+      const { rows } = await db.query("select definition_bytes from agents where account_id = $1 and slug = $2", [
+        maker.id,
+        slug,
+      ]);
+      return Number(rows[0].definition_bytes);
+    };
+    await addHeavy(market, agentId, 2, null);
+    await saveDraft(market.context, maker, "heavy", saying("One more."));
+    expect(await bytesOf("heavy")).toBeGreaterThan(400_000);
+    await saveDraft(market.context, maker, "light", saying("Little."));
+    await db.query("update agents set definition_bytes = 500000000 where id = $1", [agentId]);
+    const refused = "What an account's agents say, in all versions that are kept, may take 500 megabytes";
+    await expect(saveDraft(market.context, maker, "light", saying("More."))).rejects.toThrow(refused);
+    await expect(saveDraft(market.context, maker, "another", saying("More."))).rejects.toThrow(refused);
+    await saveDraft(market.context, maker, "heavy", saying("Less than before."));
+    expect(await bytesOf("heavy")).toBeLessThan(1_000_000);
+    await saveDraft(market.context, maker, "another", saying("More."));
+  });
+
   test("published ones are refused one more, until some of them go", async ({ market }) => {
     const { maker, agentId } = await published(market);
     await addHeavy(market, agentId, 60, new Date().toISOString());

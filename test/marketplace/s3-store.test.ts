@@ -1,8 +1,9 @@
-import { test as base, expect } from "vitest";
+import { test as base, expect, onTestFinished } from "vitest";
 import { s3Store } from "../../marketplace/files/s3-store.ts";
 import { Secret } from "../../shared/env.ts";
 import type { S3Config } from "../../shared/s3.ts";
 import { startBucket, type TestBucket } from "../support/bucket.ts";
+import { startHttpServer } from "../support/http-server.ts";
 import { call, seedMarket, startMarketplace } from "../support/marketplace.ts";
 import { part, perFile } from "../support/part.ts";
 
@@ -27,6 +28,38 @@ test("a file is kept in the bucket, read back whole, and removed", async ({ s3 }
   await store(s3).remove("a.png");
   await store(s3).remove("a.png");
   expect(await bytesOf(s3, "a.png")).toBeUndefined();
+});
+
+test("only a file that the bucket says it has not is none: without its bucket nothing is missing, or removed", async ({
+  s3,
+}) => {
+  const without = store(s3, { bucket: "missing" });
+  await expect(without.open("b.png")).rejects.toMatchObject({ code: "unavailable" });
+  await expect(without.remove("b.png")).rejects.toMatchObject({ code: "unavailable" });
+  const other = await startHttpServer((_request, response) => response.writeHead(404).end("<h1>Not here</h1>"));
+  onTestFinished(other.stop);
+  const elsewhere = store(s3, { endpoint: other.url });
+  await expect(elsewhere.open("b.png")).rejects.toMatchObject({ code: "unavailable" });
+  await expect(elsewhere.remove("b.png")).rejects.toMatchObject({ code: "unavailable" });
+});
+
+test("a bucket that falls silent in the middle of a file is not waited for, and one that is not read is", async ({
+  s3,
+}) => {
+  let closed = 0;
+  const half = await startHttpServer((_request, response) => {
+    response.once("close", () => {
+      closed += 1;
+    });
+    response.writeHead(200, { "content-length": 20 }).write("half of it");
+  });
+  onTestFinished(half.stop);
+  const silent = s3Store({ ...s3.config, endpoint: half.url }, { silentMs: 300 });
+  const [read, unread] = [await silent.open("c.png"), await silent.open("c.png")];
+  await expect(read!.stream.toArray()).rejects.toThrow("sent nothing");
+  expect(unread!.stream.destroyed).toBe(false);
+  unread!.stream.destroy();
+  await expect.poll(() => closed).toBe(2);
 });
 
 test("an unknown key, a wrong secret, a bucket that is not there and a store that is away are errors that tell no secret", async ({

@@ -76,6 +76,19 @@ test("the OpenAPI document of an agent has each way in which it is called, with 
   expect((await get(market, `/${await hidden(market)}/openapi.json`)).status).toBe(404);
 });
 
+test("the files of an agent for programs may be kept for a minute, and who has one already is told so", async ({
+  market,
+  seeded,
+}) => {
+  for (const file of [".md", "/openapi.json"]) {
+    const path = `/${seeded.agent.address}${file}`;
+    const first = await get(market, path);
+    expect(first.headers.get("cache-control")).toBe("public, max-age=60");
+    const again = await get(market, path, { "if-none-match": first.headers.get("etag") ?? "" });
+    expect([again.status, await again.text()]).toEqual([304, ""]);
+  }
+});
+
 test("what a suspended creator published is on no page and in no file, until the creator is restored", async ({
   market,
 }) => {

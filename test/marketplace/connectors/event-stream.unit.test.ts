@@ -39,6 +39,10 @@ test("messages are read alike wherever the stream is cut and however its lines e
   );
 });
 
+test("an event without data, by which a server names the place to come back to, is no message", async () => {
+  expect(await read([Buffer.from("id: 1\nretry: 5\ndata: \n\nid: 2\nevent: message\ndata: {}\n\n")])).toEqual(["{}"]);
+});
+
 test("a stream of lines without end is given up, and one of a single long line is looked at once", async () => {
   await expect(read(Array(10).fill(Buffer.from("\n".repeat(10_000))))).rejects.toThrow("too much");
   const startedAt = process.cpuUsage();

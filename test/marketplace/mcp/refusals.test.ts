@@ -160,5 +160,8 @@ describe("a message", () => {
     expect(await answerOf(await post(rpc("tools/call", { name: "a\0--b" })))).toMatchObject({
       error: { code: -32602 },
     });
+    expect(await answerOf(await post(rpc("tools/list", { _meta: { progressToken: 1.5 } })))).toMatchObject({
+      error: { code: -32602, message: '"_meta.progressToken" must be a text or a whole number.' },
+    });
   });
 });

@@ -1,5 +1,5 @@
 import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
-import { describe, expect } from "vitest";
+import { describe, expect, onTestFinished, vi } from "vitest";
 import { createAccount } from "../../../marketplace/accounts/create.ts";
 import { renameAccount } from "../../../marketplace/accounts/rename.ts";
 import { publishAgent } from "../../../marketplace/agents/publish.ts";
@@ -10,7 +10,7 @@ import { credits } from "../../../marketplace/credits/amount.ts";
 import { grant } from "../../../marketplace/credits/ledger.ts";
 import { marketTest } from "../../support/fixtures.ts";
 import { call, echoAgent, type Market, seedMarket } from "../../support/marketplace.ts";
-import { allTools, callTool, connectMcp, textOf, toolNames } from "../../support/mcp.ts";
+import { allTools, answerOf, callTool, connectMcp, postMessage, rpc, textOf, toolNames } from "../../support/mcp.ts";
 
 const test = marketTest();
 let mine: Market;
@@ -191,6 +191,18 @@ describe("a tool", () => {
     expect(answer).toMatchObject({ isError: true, _meta: { credits_used: 0 } });
     expect(textOf(answer)).not.toMatch(/nonsense|seal|key/i);
   });
+});
+
+test("a list of tools whose agents cannot be looked up at the moment is an error, and not a list without them", async ({
+  market,
+}) => {
+  const { creator } = await seedMarket(market.context);
+  const { token } = await createKey(market.context.db, { accountId: creator.id, name: "away" });
+  const away = Object.assign(new Error("connection refused"), { code: "ECONNREFUSED" });
+  const lookup = vi.spyOn(market.context.lookups, "agent").mockRejectedValue(away);
+  onTestFinished(() => lookup.mockRestore());
+  const { error } = await answerOf(await postMessage(market.url, token, rpc("tools/list")));
+  expect(error.message).toContain("try again shortly");
 });
 
 describe("agents_search", () => {
