@@ -522,3 +522,21 @@ test("a file that was chosen before is taken again after another picture was dro
   await close();
   await rm(directory, { recursive: true });
 });
+
+test.for([
+  [1, 3_000],
+  [3_000, 1],
+])("something is seen of a picture of %d × %d pixels", async ([width, height], { site }) => {
+  const { page, close } = await open(site, "/svg");
+  const buffer = await png(picture(width!, height!, `<rect width="${width}" height="${height}" fill="#c33"/>`));
+  await page.setInputFiles("input[type=file]", { name: "line.png", mimeType: "image/png", buffer });
+  await drawing(page).waitFor();
+  await page.getByRole("button", { name: /Trace for free/ }).click();
+  await page.getByText(/Traced in .* It was free/).waitFor();
+  const box = await drawing(page).boundingBox();
+  expect(Math.min(box!.width, box!.height)).toBeGreaterThanOrEqual(7.9);
+  expect(box!.height / box!.width).toBeCloseTo(height! / width!, 1);
+  expect(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth)).toBe(true);
+  if (process.env.SHOT) await page.screenshot({ path: `${process.env.SHOT}-${width}.png` });
+  await close();
+});
