@@ -63,14 +63,20 @@ interface BackingOptions {
 async function startDatabases({ settings, parts }: BackingOptions): Promise<Databases> {
   const { dataDirectory, ports } = settings;
   const directory = join(dataDirectory, "postgres");
-  const postgres = await startPostgres({ directory, port: ports.postgres.number, durable: true });
-  await parts.adopt({ name: "PostgreSQL", kind: "backing", pid: postgres.pid, stop: () => postgres.stop() });
+  const launched = adopterOf(parts, "PostgreSQL");
+  const postgres = await startPostgres({ directory, port: ports.postgres.number, durable: true, launched });
   parts.watch(postgres.died);
   const [facilitatorDatabase, marketplaceDatabase] = await Promise.all([
     postgres.createDatabase("facilitator"),
     postgres.createDatabase("marketplace"),
   ]);
   return { facilitatorDatabase, marketplaceDatabase };
+}
+
+/** Takes charge of a process from its first moment: one that is not known yet would be left behind by a start that is killed. */
+function adopterOf(parts: Parts, name: string) {
+  return (process: { readonly pid: number; stop(): Promise<void> }) =>
+    parts.adopt({ name, kind: "backing", pid: process.pid, stop: () => process.stop() });
 }
 
 function startHedera({ settings, program, note }: BackingOptions): Promise<LocalHedera> {
@@ -98,9 +104,9 @@ function startHedera({ settings, program, note }: BackingOptions): Promise<Local
 async function startEvm({ settings, parts, wallets, note }: BackingOptions): Promise<EvmChain> {
   const { dataDirectory, ports } = settings;
   const stateFile = join(dataDirectory, "evm.json");
-  const chain = await startEvmChain({ port: ports.evm.number, stateFile, blockTimeSeconds: 5 });
+  const launched = adopterOf(parts, "EVM chain (anvil)");
+  const chain = await startEvmChain({ port: ports.evm.number, stateFile, blockTimeSeconds: 5, launched });
   if (chain.origin.startsWith("older")) note(`${stateFile} was damaged; the EVM chain goes on from an older copy`);
-  await parts.adopt({ name: "EVM chain (anvil)", kind: "backing", pid: chain.pid, stop: () => chain.stop() });
   parts.watch(chain.died);
   const [feePayer, buyer] = [wallets.feePayer.address, wallets.buyer.address];
   if ((await chain.balances(feePayer)).wei < ether) await chain.fund(feePayer, { wei: 10n * ether });

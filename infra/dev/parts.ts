@@ -20,7 +20,7 @@ export class Parts {
       throw new Error("stopped while starting");
     }
     this.#parts.push(part);
-    if (part.pid) await this.#lock.note(part.name, part.pid);
+    if (part.pid) this.#lock.note(part.name, part.pid);
   }
 
   /** Reports the first process that ended without being stopped. */

@@ -18,6 +18,8 @@ export async function startPostgres(options: {
   port?: number;
   durable: boolean;
   connectionsMax?: number;
+  /** Told of the server before it answers, so that it can be stopped at any time. */
+  launched?: (server: Pick<LocalPostgres, "pid" | "stop">) => Promise<void>;
 }): Promise<LocalPostgres> {
   const { durable, connectionsMax = 200 } = options;
   const directory = resolve(options.directory);
@@ -44,25 +46,34 @@ export async function startPostgres(options: {
     output.push(chunk.toString());
     if (output.length > 100) output.shift();
   });
+  const pid = server.pid as number;
+  const stop = () => stopServer(server);
+  await options.launched?.({ pid, stop });
   await waitUntilReady(port, server, output).catch(async (error: Error) => {
     throw new Error(`${error.message}${await adviceFor(user, directory)}`);
   });
 
   return {
     port,
-    pid: server.pid as number,
+    pid,
     died: howItEnded(server).then((how) => new Error(`PostgreSQL ${how}\n${output.join("").trim().slice(-2000)}`)),
     urlOf: (database) => `postgres://postgres@127.0.0.1:${port}/${database}`,
     createDatabase: (name, template) => createDatabase(port, name, template),
-    stop: async () => {
-      if (server.exitCode !== null || server.signalCode !== null) return;
-      const gone = once(server, "exit");
-      // SIGINT is PostgreSQL's fast shutdown: open sessions are ended, nothing committed is lost.
-      server.kill("SIGINT");
-      await gone;
-    },
+    stop,
   };
 }
+
+async function stopServer(server: ChildProcess): Promise<void> {
+  if (hasEnded(server)) return;
+  const gone = once(server, "exit");
+  // SIGINT is PostgreSQL's fast shutdown: open sessions are ended, nothing committed is lost.
+  server.kill("SIGINT");
+  await gone;
+}
+
+/** By itself, or by a signal; one that could not be started never ran. */
+const hasEnded = ({ exitCode, signalCode, pid }: ChildProcess) =>
+  exitCode !== null || signalCode !== null || pid === undefined;
 
 /**
  * Nothing is kept safe or tidy. With a database per test file the background's visits to all of them (autovacuum, a worker a
@@ -139,7 +150,7 @@ async function isPostgres(pid: number): Promise<boolean> {
 
 async function waitUntilReady(port: number, server: ChildProcess, output: string[]): Promise<void> {
   for (let waited = 0; waited < 60_000; waited += 50) {
-    if (server.exitCode !== null) {
+    if (hasEnded(server)) {
       throw new Error(`PostgreSQL did not start on port ${port}:\n${output.join("").trim().slice(-2000)}`);
     }
     const client = new pg.Client({ connectionString: `postgres://postgres@127.0.0.1:${port}/postgres` });

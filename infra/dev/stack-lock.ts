@@ -22,8 +22,8 @@ export async function lockStack(dataDirectory: string): Promise<StackLock> {
   write();
   return {
     leftovers: leftovers.map(({ name, pid }) => `${name} (${pid})`),
-    note: async (name, pid) => {
-      held.parts.push(await identify(name, pid));
+    note: (name, pid) => {
+      held.parts.push({ name, pid, started: Date.now() });
       write();
     },
     release: () => {
@@ -35,8 +35,8 @@ export async function lockStack(dataDirectory: string): Promise<StackLock> {
 
 export interface StackLock {
   readonly leftovers: readonly string[];
-  /** Remembers a process, so that a later start can stop it should this one be killed. */
-  note(name: string, pid: number): Promise<void>;
+  /** Remembers a process that was started just now, so that a later start can stop it should this one be killed. */
+  note(name: string, pid: number): void;
   release(): void;
 }
 

@@ -2,6 +2,7 @@ import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { ConfigError } from "../../shared/env.ts";
+import { adviceOnFolder } from "./folder-advice.ts";
 import { watchLaunchers } from "./launchers.ts";
 import { Parts } from "./parts.ts";
 import { PortsTakenError, requireFreePorts } from "./ports.ts";
@@ -46,7 +47,8 @@ if (options.help) {
 }
 await main(options.fresh).catch((error: Error) => {
   const expected = [ConfigError, AlreadyRunningError, PortsTakenError].some((kind) => error instanceof kind);
-  process.stderr.write(`${expected ? error.message : error.stack}\n`);
+  const advice = adviceOnFolder(error);
+  process.stderr.write(`${advice ? `${error.message}\n${advice}` : expected ? error.message : error.stack}\n`);
   process.exit(1);
 });
 
@@ -100,7 +102,8 @@ async function run(settings: Settings, lock: StackLock): Promise<void> {
     writeStackFile(dataDirectory, running);
     say(`Ready in ${seconds(performance.now() - began)}.\n\n${thingsToTry(running)}\n\nCtrl-C stops everything.`);
   } catch (error) {
-    await stop(1, `Could not start: ${(error as Error).message}`);
+    const advice = adviceOnFolder(error as Error);
+    await stop(1, `Could not start: ${(error as Error).message}${advice ? `\n${advice}` : ""}`);
   }
 }
 

@@ -18,20 +18,25 @@ export async function startAnvil(options: AnvilOptions): Promise<Anvil> {
   process.once("exit", killOnExit);
   anvil.once("exit", () => process.off("exit", killOnExit));
   const rpcUrl = `http://127.0.0.1:${port}`;
+  const pid = anvil.pid as number;
+  const stop = () => stopAnvil(anvil);
+  await options.launched?.({ pid, stop });
   await answering(rpcUrl, anvil);
   return {
     rpcUrl,
     origin,
-    pid: anvil.pid as number,
+    pid,
     died: howItEnded(anvil).then((how) => new Error(`EVM chain (anvil) ${how}`)),
-    stop: async () => {
-      if (anvil.exitCode !== null || anvil.signalCode !== null) return;
-      const gone = once(anvil, "exit");
-      // SIGINT lets it write the state file first.
-      anvil.kill("SIGINT");
-      await gone;
-    },
+    stop,
   };
+}
+
+async function stopAnvil(anvil: ChildProcess): Promise<void> {
+  if (anvil.exitCode !== null || anvil.signalCode !== null) return;
+  const gone = once(anvil, "exit");
+  // SIGINT lets it write the state file first.
+  anvil.kill("SIGINT");
+  await gone;
 }
 
 export interface AnvilOptions {
@@ -46,6 +51,8 @@ export interface AnvilOptions {
   readonly blockTimeSeconds?: number;
   /** Transactions are mined on arrival (default), or wait for the next block as on a public chain. */
   readonly instant?: boolean;
+  /** Told of the chain's process before it answers, so that it can be stopped at any time. */
+  readonly launched?: (anvil: Pick<Anvil, "pid" | "stop">) => Promise<void>;
 }
 
 export interface Anvil {
@@ -93,7 +100,7 @@ async function answering(rpcUrl: string, anvil: ChildProcess): Promise<void> {
   });
   const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "eth_chainId", params: [] });
   const headers = { "content-type": "application/json" };
-  for (let waitedMs = 0; waitedMs < 60_000 && anvil.exitCode === null; waitedMs += 20) {
+  for (let waitedMs = 0; waitedMs < 60_000 && anvil.exitCode === null && !anvil.signalCode; waitedMs += 20) {
     const answer = await fetch(rpcUrl, { method: "POST", headers, body }).catch(() => undefined);
     if (answer?.ok) return;
     await new Promise((resolve) => setTimeout(resolve, 20));

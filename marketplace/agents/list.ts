@@ -13,6 +13,7 @@ import {
   rankedAmongBest,
   rankedBySome,
   type Statement,
+  totalOf,
 } from "./listing-statements.ts";
 import { type Narrowed, readNarrowed } from "./narrowed-list.ts";
 import { type PerCall, perCallOf } from "./per-call.ts";
@@ -55,8 +56,13 @@ async function byRelevance(db: Database, asked: Asked & { readonly search: Searc
 async function readRanked(db: Database, query: ListQuery, search: Search, skipped: number): Promise<Page> {
   if (isByName(query, search, skipped)) return readPage(db, byName(query, search.common!.word, skipped));
   // An index that is asked for all of so many reads every place of theirs first.
-  if (isTooCommon(search) && query.creator === undefined && !isNarrowed(query))
-    return readPage(db, rankedAmongBest(query, search, skipped));
+  if (query.creator === undefined && !isNarrowed(query)) {
+    if (isTooCommon(search)) return readPage(db, rankedAmongBest(query, search, skipped));
+    if (await areTooCommon(db, query, search)) {
+      const best = await readPage(db, rankedAmongBest(query, search, skipped));
+      if (best.agents.length > 0) return { ...best, total: BigInt(candidatesMax + 1) };
+    }
+  }
   const { rows } = await askIndexes<Pick<Page, "total" | "agents">>(db, ranked(query, search, skipped));
   const all = { ...rows[0]!, totalMax: candidatesMax };
   if (all.total <= candidatesMax) return all;
@@ -67,6 +73,14 @@ async function readRanked(db: Database, query: ListQuery, search: Search, skippe
 /** More agents have the one word than are ranked. */
 function isTooCommon(search: Search | undefined): boolean {
   return search?.common !== undefined && search.common.agents > candidatesMax;
+}
+
+/** So many agents have each of the words that, however these lie, more have all of them than are ranked. */
+async function areTooCommon(db: Database, query: ListQuery, { known }: Search): Promise<boolean> {
+  if (known.length < 2 || known.some(({ agents }) => agents <= candidatesMax)) return false;
+  const { rows } = await db.query<{ total: bigint }>(totalOf(query));
+  const without = known.map(({ agents }) => Number(rows[0]!.total) - agents);
+  return Number(rows[0]!.total) - without.reduce((sum, agents) => sum + agents, 0) > candidatesMax;
 }
 
 /** The order and the place in it that the page begins at; a cursor knows both. */

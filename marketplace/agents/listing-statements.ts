@@ -233,6 +233,12 @@ export function byName({ connector, limit }: ListQuery, word: string, skipped: n
   return { name, text, values: [limit, skipped, word, only ?? everywhere] };
 }
 
+/** How many agents a query that is not narrowed lists, its words left aside. */
+export function totalOf(query: ListQuery): Statement {
+  const values: unknown[] = [];
+  return { text: `select ${knownTotal(query, undefined, values) ?? "0::bigint"} as total`, values };
+}
+
 /** SQL for a total that is kept as agents come and go; undefined where there is none. */
 function knownTotal(query: ListQuery, search: Search | undefined, values: unknown[]): string | undefined {
   const { creator, connector = [] } = query;

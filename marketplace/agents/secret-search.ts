@@ -1,7 +1,7 @@
 import { ownEventLoopTurn } from "../../shared/event-loop.ts";
 import { percentDecoded } from "../percent-decoded.ts";
 import { base58Start, rareEncodingsOf } from "./rare-encodings.ts";
-import { unpackedMax, unwrappedMax, wrappedIn } from "./wrapped-text.ts";
+import { unpackedMax, unpackingTriesMax, unwrappedMax, wrappedIn } from "./wrapped-text.ts";
 
 /**
  * Finds secrets in what a run gives out, also where they come back encoded: by percent, JSON, HTML, hex, as numbers of
@@ -36,7 +36,7 @@ export class SecretSearch {
    */
   async isIn(text: string, signal?: AbortSignal): Promise<boolean> {
     if (this.#longest === 0) return false;
-    const budget = { packed: unpackedMax, plain: unwrappedMax };
+    const budget = { packed: unpackedMax, plain: unwrappedMax, tries: unpackingTriesMax };
     let inside = text;
     for (let depth = 0; inside !== "" && depth <= wrappingsMax; depth += 1) {
       if (await this.#isInPieces(inside, signal)) return true;

@@ -1,11 +1,12 @@
+import type { Sharp } from "sharp";
 import { ApiError } from "../../shared/errors.ts";
 import { FairSemaphore } from "../../shared/fair-semaphore.ts";
 import type { Files, NewFile } from "../files/files.ts";
 import type { AccountId } from "../ids.ts";
 import { imageRunMs } from "../time-limits.ts";
 import { hasTooManyScans } from "../tracer/image/jpeg/scans.ts";
-import { kindOf } from "../tracer/image/kind.ts";
-import { imageBytesMax, imagePixelsMax } from "../tracer/image/limits.ts";
+import { type ImageKind, kindOf } from "../tracer/image/kind.ts";
+import { imageBytesMax } from "../tracer/image/limits.ts";
 import { permitFrom } from "./permit.ts";
 import { misconfigured, notNow } from "./refusal.ts";
 import { ConnectorError, overtimeText } from "./result.ts";
@@ -104,18 +105,17 @@ const megabyte = 1_048_576;
 const turns = new FairSemaphore({ total: 2, waitMs: imageRunMs, part: 1 });
 
 /** Few services keep pictures, and libvips takes a twentieth of a start to load. */
-const pictureLibrary = () => import("../tracer/pool/sharp.ts");
+const pictureLibrary = () => import("../tracer/pool/read-picture.ts");
 
-async function rewritten(bytes: Buffer, kind: "png" | "jpeg" | "webp"): Promise<Buffer> {
-  const { sharp } = await pictureLibrary();
-  const image = sharp(bytes, { limitInputPixels: imagePixelsMax, pages: 1, failOn: "truncated" }).autoOrient();
+async function rewritten(bytes: Buffer, kind: ImageKind): Promise<Buffer> {
+  const { readPicture } = await pictureLibrary();
   const written = {
-    png: () => image.png(),
-    jpeg: () => image.jpeg({ quality: 92 }),
-    webp: () => image.webp({ quality: 92 }),
+    png: (image: Sharp) => image.png(),
+    jpeg: (image: Sharp) => image.jpeg({ quality: 92 }),
+    webp: (image: Sharp) => image.webp({ quality: 92 }),
   };
   try {
-    return await written[kind]().toBuffer();
+    return await readPicture(bytes, kind, (image) => written[kind](image.autoOrient()).toBuffer());
   } catch {
     throw new ConnectorError("What was drawn is no image, or too large.", { bytes: bytes.length });
   }

@@ -8,8 +8,11 @@ import { type StoredFile, storeAway } from "./store.ts";
 export class FileSender {
   readonly #limits: SendingLimits;
 
-  /** Files that may be on their way at the same time: of an address, and altogether. */
-  constructor({ perAddress = 128, total = 1_024 }: { perAddress?: number; total?: number } = {}) {
+  /**
+   * Files that may be on their way at the same time: of an address, and altogether. A browser asks for six of a page's pictures at a
+   * time and shows none that is refused; forty of an office come from one address.
+   */
+  constructor({ perAddress = 256, total = 1_024 }: { perAddress?: number; total?: number } = {}) {
     this.#limits = new SendingLimits("files", { perAddress, total });
   }
 

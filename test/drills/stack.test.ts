@@ -130,6 +130,19 @@ test("damaged state does not keep it from starting; after a kill -9 the next sta
   await expect.poll(() => processes.filter(exists)).toEqual([]);
 });
 
+test("a start that is killed before its database answers does not keep the next one from starting", async () => {
+  const early = npmStart("--fresh");
+  // The cluster's making has a server of its own.
+  const isLaunched = () => ["ready", "postmaster.pid"].every((name) => existsSync(join(directory, "postgres", name)));
+  while (!isLaunched()) await elapse(2, "until the database server is launched");
+  const [main = 0] = await recordedProcesses();
+  process.kill(main, "SIGKILL");
+  await early.ended;
+  expect(early.output()).not.toMatch(/^ {2}PostgreSQL/m);
+  const next = await startStack();
+  expect(next.output()).toMatch(/Stopped what a killed start had left behind: .*PostgreSQL \(\d+\)/);
+});
+
 test("--fresh forgets everything, and the stack goes down with the npm that ran it", async () => {
   const stack = await startStack("--fresh");
   expect(await creditsIn(await readStack())).toBe(1000);
@@ -146,6 +159,17 @@ test("a taken port is named with its variable and its holder, before anything is
   expect(code).toBe(1);
   expect(output).toContain(`port ${env.EVM_CHAIN_PORT} (EVM_CHAIN_PORT) is taken by process ${process.pid}`);
   expect(output).not.toContain("Starting");
+});
+
+test("a folder that cannot be written is told with what to do about it", async () => {
+  const file = join(directory, "a-file");
+  await writeFile(file, "");
+  for (const folder of [file, join(file, "within")]) {
+    const { code, output } = await npmStart([], { ...env, STACK_DATA_DIR: folder }).ended;
+    expect(code).toBe(1);
+    expect(output).toContain(`'${folder}'\nSet STACK_DATA_DIR to a folder in which you may write.`);
+    expect(output).not.toMatch(/^ {4}at /m);
+  }
 });
 
 test("an unknown option is refused, and every wrong port is named", async () => {

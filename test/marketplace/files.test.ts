@@ -409,9 +409,17 @@ test("files that are asked for and not read take no memory", async ({ market, se
   for (const socket of sockets) socket.destroy();
 });
 
-test("an address may have so many files on their way, and each is closed when its client leaves", async () => {
+test("thirty browsers behind one address have their six pictures each on their way", async () => {
+  const { opened, ask, sockets, stop } = await startSending(new FileSender());
+  for (let one = 0; one < 30 * 6; one += 1) ask("192.0.2.1");
+  await expect.poll(() => opened.length).toBe(30 * 6);
+  for (const socket of sockets) socket.destroy();
+  await stop();
+});
+
+/** Serves files whose rest never comes. */
+async function startSending(sender: FileSender) {
   const opened: Readable[] = [];
-  const sender = new FileSender({ perAddress: 4, total: 6 });
   const app = createApp({ trustProxy: "loopback" });
   const endless = () => new Readable({ read: () => {} });
   app.get("/file", (request, response) =>
@@ -424,29 +432,33 @@ test("an address may have so many files on their way, and each is closed when it
   );
   app.use(errorHandler(createLog("test", "silent")));
   const files = await listen(app, { host: "127.0.0.1", port: 0 });
-  const ask = (from: string) => `GET /file HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: ${from}\r\n\r\n`;
+  const sockets: Socket[] = [];
+  const ask = (from: string) => {
+    const socket = connect(files.port, "127.0.0.1");
+    socket.write(`GET /file HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: ${from}\r\n\r\n`);
+    sockets.push(socket);
+    return socket;
+  };
+  return { opened, ask, sockets, url: files.url, stop: () => files.stop() };
+}
+
+test("an address may have so many files on their way, and each is closed when its client leaves", async () => {
+  const { opened, ask, sockets, url, stop } = await startSending(new FileSender({ perAddress: 4, total: 6 }));
   const status = async (from: string) => {
-    const { status, headers } = await fetch(`${files.url}/file`, { headers: { "x-forwarded-for": from } });
+    const { status, headers } = await fetch(`${url}/file`, { headers: { "x-forwarded-for": from } });
     expect(headers.get("retry-after")).toBe("5");
     return status;
   };
-  const sockets: Socket[] = [];
-  const begin = (from: string) => {
-    const socket = connect(files.port, "127.0.0.1");
-    socket.write(ask(from));
-    sockets.push(socket);
-  };
-  for (let one = 0; one < 4; one += 1) begin("192.0.2.1");
+  for (let one = 0; one < 4; one += 1) ask("192.0.2.1");
   await expect.poll(() => opened.length).toBe(4);
   expect(await status("192.0.2.1")).toBe(429);
-  for (let one = 0; one < 2; one += 1) begin("192.0.2.2");
+  for (let one = 0; one < 2; one += 1) ask("192.0.2.2");
   await expect.poll(() => opened.length).toBe(6);
   expect(await status("192.0.2.2")).toBe(503);
   for (const socket of sockets) socket.destroy();
   await expect.poll(() => opened.map(({ destroyed }) => destroyed)).toEqual(Array(6).fill(true));
-  const again = connect(files.port, "127.0.0.1");
-  again.write(ask("192.0.2.1"));
+  const again = ask("192.0.2.1");
   await once(again, "data");
   again.destroy();
-  await files.stop();
+  await stop();
 });

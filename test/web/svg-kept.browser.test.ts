@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Page, Route } from "playwright-core";
@@ -521,4 +521,64 @@ test("a file that was chosen before is taken again after another picture was dro
   await page.getByText("chosen.png").waitFor();
   await close();
   await rm(directory, { recursive: true });
+});
+
+test("a drawing that only newer code can read is shown and saved as it came, and read after a reload", async ({
+  site,
+}) => {
+  const { page, complaints, close } = await open(site, "/svg");
+  await choose(page);
+  await drawing(page).waitFor();
+  let asTheServiceWrote = "";
+  await page.route("**/api/svg/try", async (route: Route) => {
+    const response = await route.fetch();
+    const made = await response.json();
+    asTheServiceWrote = made.svg;
+    await route.fulfill({ response, json: { ...made, svg: made.svg.replace("</svg>", "<title>New</title></svg>") } });
+  });
+  await page.getByRole("button", { name: /Trace for free/ }).click();
+  await page.getByText(/Traced in .* It was free/).waitFor();
+  await page.getByText("This page is older than the service").waitFor();
+  expect(await drawing(page).evaluate((image: HTMLImageElement) => image.naturalWidth)).toBe(400);
+  const saving = page.waitForEvent("download");
+  await page.getByRole("button", { name: "Save as SVG" }).click();
+  expect(await readFile(await (await saving).path(), "utf8")).toContain("<title>New</title>");
+  await page.getByText("Markup", { exact: true }).click();
+  expect(await page.locator(".canvas-markup code").textContent()).toContain("<title>New</title>");
+  await page.getByText("Result", { exact: true }).click();
+
+  // Another option shows its preview, from which there is a way back.
+  await page.getByText("Name objects as layers").first().click();
+  await page.getByText(/^Preview of/).waitFor();
+  await page.getByRole("button", { name: "Back to the trace" }).click();
+  await page.getByText("This page is older than the service").waitFor();
+
+  await page.evaluate((svg) => {
+    const [key] = Object.keys(sessionStorage).filter((name) => name.startsWith("drawing of "));
+    const kept = JSON.parse(sessionStorage.getItem(key!)!);
+    sessionStorage.setItem(key!, JSON.stringify({ ...kept, made: { ...kept.made, svg } }));
+  }, asTheServiceWrote);
+  await page.getByRole("button", { name: "Reload" }).click();
+  await page.getByText("Traced last in this tab.").waitFor();
+  expect(await page.locator(".layers li").count()).toBeGreaterThan(0);
+  expect(complaints).toEqual([]);
+  await close();
+});
+
+test.for([
+  [1, 3_000],
+  [3_000, 1],
+])("something is seen of a picture of %d × %d pixels", async ([width, height], { site }) => {
+  const { page, close } = await open(site, "/svg");
+  const buffer = await png(picture(width!, height!, `<rect width="${width}" height="${height}" fill="#c33"/>`));
+  await page.setInputFiles("input[type=file]", { name: "line.png", mimeType: "image/png", buffer });
+  await drawing(page).waitFor();
+  await page.getByRole("button", { name: /Trace for free/ }).click();
+  await page.getByText(/Traced in .* It was free/).waitFor();
+  const box = await drawing(page).boundingBox();
+  expect(Math.min(box!.width, box!.height)).toBeGreaterThanOrEqual(7.9);
+  expect(box!.height / box!.width).toBeCloseTo(height! / width!, 1);
+  expect(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth)).toBe(true);
+  if (process.env.SHOT) await page.screenshot({ path: `${process.env.SHOT}-${width}.png` });
+  await close();
 });

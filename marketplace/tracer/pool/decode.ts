@@ -1,10 +1,10 @@
 import type { Sharp } from "sharp";
 import { ApiError } from "../../../shared/errors.ts";
 import { hasTooManyScans } from "../image/jpeg/scans.ts";
-import { kindOf } from "../image/kind.ts";
+import { type ImageKind, kindOf } from "../image/kind.ts";
 import { imageBytesMax, imagePixelsMax, imageSideMax } from "../image/limits.ts";
 import type { Raster } from "../image/raster.ts";
-import { sharp } from "./sharp.ts";
+import { readPicture } from "./read-picture.ts";
 
 /**
  * Bytes of a PNG, JPEG or WebP as straight 8-bit sRGB: upright (EXIF), first frame only, CMYK and 16-bit converted.
@@ -16,10 +16,10 @@ export async function decodeImage(bytes: Uint8Array, pixelsMax = imagePixelsMax)
   const kind = kindOf(bytes);
   if (!kind) throw refused("is not a PNG, JPEG or WebP");
   if (kind === "jpeg" && hasTooManyScans(bytes)) throw refused("is a JPEG of too many scans");
-  const { width, height, depth } = await read(bytes, (image) => image.metadata());
+  const { width, height, depth } = await read(bytes, kind, (image) => image.metadata());
   if (width > imageSideMax || height > imageSideMax) throw refused(`is over ${imageSideMax} pixels on a side`);
   if (width * height > pixelsMax) throw refused(`is over ${pixelsMax / 1e6} megapixel${pixelsMax === 1e6 ? "" : "s"}`);
-  const { data, info } = await read(bytes, (image) =>
+  const { data, info } = await read(bytes, kind, (image) =>
     // For 16 bits with a profile the pipeline's own space would be P3, whose numbers are not sRGB.
     (depth === "ushort" ? image.pipelineColourspace("srgb") : image)
       .autoOrient()
@@ -39,9 +39,9 @@ function isEmpty(rgba: Uint8Array): boolean {
   return true;
 }
 
-async function read<T>(bytes: Uint8Array, ask: (image: Sharp) => Promise<T>): Promise<T> {
+async function read<T>(bytes: Uint8Array, kind: ImageKind, ask: (image: Sharp) => Promise<T>): Promise<T> {
   try {
-    return await ask(sharp(bytes, { limitInputPixels: imagePixelsMax, pages: 1, failOn: "truncated" }));
+    return await readPicture(bytes, kind, ask);
   } catch (error) {
     const message = error instanceof Error ? error.message : "";
     if (/pixel limit/.test(message)) throw refused(`is over ${imagePixelsMax / 1e6} megapixels`, error);

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import type { IncomingMessage } from "node:http";
-import { deflateSync, gzipSync } from "node:zlib";
+import { deflateRawSync, deflateSync, gzipSync } from "node:zlib";
 import fc from "fast-check";
 import { describe, expect } from "vitest";
 import { noticesOf } from "../../../marketplace/agents/notices.ts";
@@ -124,6 +124,13 @@ const encodings: Array<[string, (text: string) => string]> = [
   ["in hex in capitals, in base64", (text) => inBase64(Buffer.from(text).toString("hex").toUpperCase())],
   ["in base64, backwards", (text) => backwards(inBase64(text))],
   ["backwards, in base64", (text) => inBase64(backwards(text))],
+  ["deflated without a header, in base64", (text) => inBase64(deflateRawSync(`{"key":"${text}"}`))],
+  ["deflated without a header, in base64 for URLs", (text) => deflateRawSync(`key=${text}`).toString("base64url")],
+  [
+    "deflated without a header, of a longer text, in hex",
+    (text) =>
+      deflateRawSync(`${Array.from({ length: 40 }, (_, n) => `${n * 7919}. line;`).join(" ")} ${text}`).toString("hex"),
+  ],
   ["packed, in hex", (text) => gzipSync(`{"key":"${text}"}`).toString("hex")],
   ["packed, in base64 of short lines", (text) => inBase64(gzipSync(`{"key":"${text}"}`)).replace(/.{20}/g, "$&\r\n")],
   ["packed, in base64, in base64", (text) => inBase64(JSON.stringify({ key: inBase64(gzipSync(text)) }))],
@@ -203,6 +210,16 @@ describe("a secret is found", () => {
   test("packed, on the line behind another word that looks packed", async () => {
     const packed = inBase64(gzipSync(`{"key":"${secret}"}`));
     expect(await new SecretSearch([secret]).isIn(`the idea eA was\neAbcdefghijklmnopqrst\n${packed}`)).toBe(true);
+  });
+
+  test("however much could be packed without a header, in a moment", async () => {
+    const search = new SecretSearch([secret]);
+    const startedAt = process.cpuUsage();
+    const bomb = deflateRawSync("a".repeat(500_000)).subarray(0, 280).toString("base64");
+    expect(await search.isIn(Array.from({ length: 8_000 }, () => bomb).join(" "))).toBe(true);
+    const noise = Array.from({ length: 20_000 }, () => randomBytes(90).toString("base64"));
+    expect(await search.isIn(noise.join(" "))).toBe(false);
+    expect(process.cpuUsage(startedAt).user).toBeLessThan(5_000_000);
   });
 
   test("for as long as its run may take", async () => {

@@ -5,7 +5,7 @@ import { writeSvg } from "../../../tracer/output/write-svg.ts";
 import { readSvg } from "../../../tracer/sanitize/read-svg.ts";
 import { AskFailedError, type Made } from "./ask.ts";
 import { type Edits, edited, isEdited, noEdits } from "./edits.ts";
-import { svgBlob } from "./files.ts";
+import { svgBlob, svgType } from "./files.ts";
 import { isDrawing } from "./is-drawing.ts";
 import { findDrawing, keepDrawing, type LastDrawing } from "./last-drawing.ts";
 import { type Picture, PictureError, readPicture, renderedPixels } from "./picture.ts";
@@ -29,9 +29,19 @@ export interface Shown {
   readonly fileName: string;
 }
 
+/** What the service drew last, where the code of this page is too old to read it: it is shown and saved as it came. */
+export interface Unread {
+  readonly svg: string;
+  readonly url: string;
+  readonly stored: string | undefined;
+  readonly fileName: string;
+}
+
 export interface State {
   readonly picture: Picture | undefined;
   readonly shown: Shown | undefined;
+  /** Shown where nothing else is. */
+  readonly unread: Unread | undefined;
   readonly edits: Edits;
   /** The drawing with its edits, as the page shows it. */
   readonly edited: { readonly drawing: Drawing; readonly url: string; readonly bytes: number } | undefined;
@@ -66,6 +76,7 @@ export class Bench {
   #state: State = {
     picture: undefined,
     shown: undefined,
+    unread: undefined,
     edits: noEdits,
     edited: undefined,
     kept: undefined,
@@ -240,16 +251,37 @@ export class Bench {
   }
 
   #showMade({ made, label, fileName }: LastDrawing, source: Picture | undefined): void {
+    this.#forgetUnread();
+    const drawing = readIfKnown(made.svg);
+    if (!drawing) {
+      const url = URL.createObjectURL(new Blob([made.svg], { type: svgType }));
+      this.#traces += 1;
+      this.set({ unread: { svg: made.svg, url, stored: made.url, fileName }, made: undefined });
+      this.#showUnread();
+      return;
+    }
     this.#show({
       isPreview: false,
       source,
-      drawing: readSvg(made.svg),
+      drawing,
       score: made.score,
       ms: made.ms,
       stored: made.url,
       label,
       fileName,
     });
+  }
+
+  #showUnread(): void {
+    const { edited: before } = this.#state;
+    if (before) URL.revokeObjectURL(before.url);
+    this.set({ shown: undefined, edited: undefined, edits: noEdits, layer: undefined, colour: undefined });
+  }
+
+  #forgetUnread(): void {
+    const { unread } = this.#state;
+    if (unread) URL.revokeObjectURL(unread.url);
+    this.set({ unread: undefined });
   }
 
   /** After a reload, what was made last in this tab; false where there is none. */
@@ -271,6 +303,7 @@ export class Bench {
   back(): void {
     const { made } = this.#state;
     if (made) this.#show(made.shown, made.edits);
+    else this.#showUnread();
     this.set({ note: "The trace, as you left it." });
   }
 
@@ -314,6 +347,15 @@ export class Bench {
   }
 }
 
+/** A service that is newer than this page draws what this page cannot read. */
+function readIfKnown(svg: string): Drawing | undefined {
+  try {
+    return readSvg(svg);
+  } catch {
+    return undefined;
+  }
+}
+
 function drawn(drawing: Drawing): NonNullable<State["edited"]> {
   const blob = svgBlob(drawing);
   return { drawing, url: URL.createObjectURL(blob), bytes: blob.size };
@@ -329,7 +371,7 @@ export async function copyMarkup(bench: Bench): Promise<void> {
   }
 }
 
-export const markupOf = ({ edited }: State) => (edited ? writeSvg(edited.drawing) : "");
+export const markupOf = ({ edited, unread }: State) => (edited ? writeSvg(edited.drawing) : (unread?.svg ?? ""));
 
 function endOf({ ms, cost_usd, tries_left, paid_usdc }: Made, draws: boolean): string {
   const did = `${draws ? "Drawn" : "Traced"} in ${(ms / 1_000).toFixed(1)} s`;

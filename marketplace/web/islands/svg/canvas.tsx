@@ -60,7 +60,7 @@ export function Canvas({ bench, state, draws, onChoose, onExample }: CanvasProps
           <p class="row row-tight" role="status">
             {since === undefined ? note : <Working since={since} />}
           </p>
-          {since === undefined && shown?.isPreview && state.made && (
+          {since === undefined && shown?.isPreview && (state.made ?? state.unread) && (
             <Button type="button" size="small" class="push" onClick={() => bench.back()}>
               Back to the trace
             </Button>
@@ -100,10 +100,11 @@ function ZoomButton({ icon, label, onClick }: { icon: "minus" | "plus" | "fit"; 
 }
 
 function Shows({ state, waiting, zoom, onZoom, children }: ShowsProps) {
-  const { shown, edited: now, kept, view, edits, layer } = state;
-  if (view === "markup" && shown) return <Markup text={markupOf(state)} />;
+  const { shown, unread, edited: now, kept, view, edits, layer } = state;
+  if (view === "markup" && (shown ?? unread)) return <Markup text={markupOf(state)} />;
   if (!shown || !now) {
-    return <div class="canvas">{waiting ? <Waiting url={waiting.url} /> : children}</div>;
+    const whole = unread ? { url: unread.url, alt: "The drawing" } : waiting && { url: waiting.url, alt: "Source" };
+    return <div class="canvas">{whole ? <Whole {...whole} /> : children}</div>;
   }
   const { width, height } = shown.drawing;
   const source = shown.source && { url: shown.source.url, alt: "Source", tag: "Source", isPixels: true };
@@ -148,10 +149,10 @@ function Markup({ text }: { text: string }) {
   );
 }
 
-function Waiting({ url }: { url: string }) {
+function Whole({ url, alt }: { url: string; alt: string }) {
   return (
     <div class="ba">
-      <img src={url} alt="Source" />
+      <img src={url} alt={alt} />
     </div>
   );
 }

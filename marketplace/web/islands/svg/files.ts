@@ -1,7 +1,9 @@
 import type { Drawing } from "../../../tracer/drawing.ts";
 import { writeSvg } from "../../../tracer/output/write-svg.ts";
 
-export const svgBlob = (drawing: Drawing) => new Blob([writeSvg(drawing)], { type: "image/svg+xml" });
+export const svgType = "image/svg+xml";
+
+export const svgBlob = (drawing: Drawing) => new Blob([writeSvg(drawing)], { type: svgType });
 
 /** The drawing's own curves and gradients, by the writer that the server has: nothing is made of pixels. */
 export async function pdfBlob(drawing: Drawing): Promise<Blob> {

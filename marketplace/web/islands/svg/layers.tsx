@@ -4,14 +4,15 @@ import { useState } from "preact/hooks";
 import { Button } from "../../../../shared/page/button.tsx";
 import { figures } from "../../../../shared/page/figures.ts";
 import { Icon } from "../../../../shared/page/icon.tsx";
-import { type Bench, copyMarkup, type State } from "./bench.ts";
+import { type Bench, copyMarkup, type State, type Unread } from "./bench.ts";
 import { type Layer, layersOf, onlyLayer, sixOf, withColour, withHidden } from "./edits.ts";
-import { pdfBlob, pngBlob, save, svgBlob } from "./files.ts";
+import { pdfBlob, pngBlob, save, svgBlob, svgType } from "./files.ts";
 import { Thumb } from "./shapes.tsx";
 
 /** What the drawing is made of, to hide, recolour and save. */
 export function Side({ bench, state }: { bench: Bench; state: State }) {
-  const { shown, layer } = state;
+  const { shown, unread, layer } = state;
+  if (!shown && unread) return <UnreadFiles bench={bench} unread={unread} />;
   if (!shown) {
     return (
       <div class="panel-part">
@@ -200,15 +201,46 @@ function Files({ bench, state }: { bench: Bench; state: State }) {
         </FileButton>
       </div>
       {isPreview && <p class="help">Trace the picture to save it.</p>}
-      {stored && (
-        <p class="row between small">
-          <span class="faint">Stored</span>
-          <a class="link mono" href={new URL(stored).pathname}>
-            {new URL(stored).pathname.slice(0, 20)}….svg
-          </a>
-        </p>
-      )}
+      <Stored url={stored} />
     </div>
+  );
+}
+
+/** What can be done with a drawing that this page cannot take apart. */
+function UnreadFiles({ bench, unread: { svg, stored, fileName } }: { bench: Bench; unread: Unread }) {
+  return (
+    <div class="panel-part">
+      <h2>Files</h2>
+      <p class="small dim">
+        This page is older than the service and cannot show the drawing’s layers. Save the drawing, then reload the
+        page.
+      </p>
+      <div class="row">
+        <FileButton isOff={false} onClick={() => save(new Blob([svg], { type: svgType }), `${fileName}.svg`)}>
+          SVG
+        </FileButton>
+        <FileButton isOff={false} onClick={() => copyMarkup(bench)}>
+          Copy
+        </FileButton>
+        <Button type="button" class="grow" onClick={() => location.reload()}>
+          Reload
+        </Button>
+      </div>
+      <Stored url={stored} />
+    </div>
+  );
+}
+
+function Stored({ url }: { url: string | undefined }) {
+  if (!url) return null;
+  const { pathname } = new URL(url);
+  return (
+    <p class="row between small">
+      <span class="faint">Stored</span>
+      <a class="link mono" href={pathname}>
+        {pathname.slice(0, 20)}….svg
+      </a>
+    </p>
   );
 }
 

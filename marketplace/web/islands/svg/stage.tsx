@@ -18,6 +18,8 @@ export interface StageProps {
 export const zoomMin = 1;
 export const zoomMax = 16;
 const heightMax = 544;
+/** Of a line of pixels, so that something of it is seen; its other side is scrolled. */
+const sideMin = 8;
 
 /** A picture that is zoomed and moved by pointer, wheel and keyboard, with another over its left part. */
 export function Stage({ ratio, zoom, onZoom, left, rightTag, children }: StageProps) {
@@ -39,7 +41,8 @@ export function Stage({ ratio, zoom, onZoom, left, rightTag, children }: StagePr
     event.preventDefault();
     zoomTo(next);
   };
-  const width = `calc(min(100%, ${Math.round(heightMax * ratio)}px) * ${zoom})`;
+  const least = sideMin * Math.max(1, ratio);
+  const width = `calc(max(min(100%, ${heightMax * ratio}px), ${least}px) * ${zoom})`;
   return (
     // biome-ignore lint/a11y/useSemanticElements: a group of form fields it is not
     <div
