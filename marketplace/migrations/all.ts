@@ -81,6 +81,7 @@ import { loweredBudgets } from "./0109-lowered-budgets.ts";
 import { filesOfRuns } from "./0110-files-of-runs.ts";
 import { deletedFiles } from "./0111-deleted-files.ts";
 import { newWallets } from "./0112-new-wallets.ts";
+import { movedEarnings } from "./0117-moved-earnings.ts";
 
 /**
  * Every step of the marketplace's schema, in the order in which it was shipped, which databases have run. Numbers are names: a new
@@ -169,4 +170,5 @@ export const migrations: readonly Migration[] = [
   filesOfRuns,
   deletedFiles,
   newWallets,
+  movedEarnings,
 ];

@@ -19,7 +19,7 @@ import {
   unavailableAnswer,
 } from "../payments/shapes.ts";
 import type { Buyer } from "../runs/asked-run.ts";
-import { idempotencyHeaders, readIdempotencyKey, replayedHeader } from "../runs/idempotency-key.ts";
+import { idempotencyHeaders, readIdempotencyKey, replayedHeader, usedForAnotherText } from "../runs/idempotency-key.ts";
 import { outputLetGoText } from "../runs/kept-outputs.ts";
 import { refuseUnread } from "../runs/run-answers.ts";
 import { notEnoughCredits } from "../runs/shapes.ts";
@@ -246,7 +246,7 @@ const creditAnswers: Answers = {
   200: drawn(replayedHeader),
   ...notEnoughCredits,
   ...refusals({
-    409: "This Idempotency-Key was used for another request.",
+    409: usedForAnotherText,
     410: { error: outputLetGoText, charged: true },
   }),
 };
