@@ -8,7 +8,8 @@ import { runFree } from "./agent/run-free.ts";
 import { finishRun, runWithCredits } from "./agent/run-with-credits.ts";
 import { byId } from "./dom/elements.ts";
 import { chosenValue, clearFieldErrors, readInput, resetInput, writeInput } from "./dom/fields.ts";
-import { findKept } from "./payment/kept.ts";
+import { findKept, type KeptPayment } from "./payment/kept.ts";
+import { hasUnfetched } from "./payment/unfetched.ts";
 import { WalletPanel } from "./payment/wallet-panel.ts";
 
 /** The page on which an agent is tried: one form, three ways to pay, and what became of it. */
@@ -60,6 +61,10 @@ function start(form: HTMLFormElement): void {
   form.querySelector("[data-run=wallet]")?.addEventListener("click", pay);
 
   goOn(paying, { isSignedIn, refresh });
+  if (!findKept(agent).payment && hasUnfetched()) {
+    const post = (kept: KeptPayment) => resume(paying, kept);
+    void import("./agent/lost-payments.ts").then(({ offerLost }) => offerLost({ paying, panel, post })).catch(() => {});
+  }
 }
 
 /** Goes on with a run that was under way when the page was left, or shows the last run where it is opened again. */

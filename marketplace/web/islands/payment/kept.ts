@@ -16,6 +16,9 @@ export interface KeptPayment {
   readonly input: InputValues;
   /** The account whose purchase it pays for; undefined for a purchase without an account. */
   readonly account?: string | undefined;
+  /** The account that signed it, and the bytes that it signed where the header has none without the signature. */
+  readonly signer?: string;
+  readonly bytes?: string;
   /** The query by which `GET /api/payments` tells how it goes. */
   readonly asked: Readonly<Record<string, string>>;
   /** Base units of the stablecoin. */

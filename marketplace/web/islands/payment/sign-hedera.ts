@@ -16,7 +16,7 @@ export async function hederaAccount(provider: Provider, network: string): Promis
   return account;
 }
 
-async function hederaAccounts(provider: Provider, network: string): Promise<readonly string[]> {
+export async function hederaAccounts(provider: Provider, network: string): Promise<readonly string[]> {
   const accounts = await provider.request({ method: "hedera_accounts" }).catch(() => []);
   if (!Array.isArray(accounts)) return [];
   return accounts.map(String).flatMap((one) => (one.startsWith(`${network}:`) ? [one.slice(network.length + 1)] : []));
@@ -39,16 +39,26 @@ export async function signHedera(provider: Provider, accepted: Requirements, at:
   if (payer === undefined) throw new Error("This wallet has no account on that network.");
   const transfer = hederaTransfer(accepted, payer, at);
   const body = transferBody(transfer, hederaNodes[Math.floor(Math.random() * hederaNodes.length)]!);
-  const answer = (await provider.request({
-    method: "hedera_signTransaction",
-    params: [{ signerAccountId: `${accepted.network}:${payer}`, transactionBody: toBase64(body) }],
-  })) as { signatureMap?: unknown } | null;
-  const signatures = fromSignatureMap(answer?.signatureMap);
   return {
-    payload: { transaction: toBase64(transactionList([{ body, signatures }])) },
+    payload: { transaction: await signBody(provider, `${accepted.network}:${payer}`, body) },
     asked: { network: accepted.network, transaction: transactionId(transfer) },
     endsAt: Number(transfer.seconds + transfer.duration) * 1_000,
+    signer: payer,
+    bytes: toBase64(body),
   };
+}
+
+/** The transaction in base64, with the signature of this account (CAIP-10). */
+export async function signBody(
+  provider: Provider,
+  signerAccountId: string,
+  body: Uint8Array<ArrayBuffer>,
+): Promise<string> {
+  const answer = (await provider.request({
+    method: "hedera_signTransaction",
+    params: [{ signerAccountId, transactionBody: toBase64(body) }],
+  })) as { signatureMap?: unknown } | null;
+  return toBase64(transactionList([{ body, signatures: fromSignatureMap(answer?.signatureMap) }]));
 }
 
 function fromSignatureMap(text: unknown): Uint8Array {

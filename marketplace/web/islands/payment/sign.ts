@@ -11,6 +11,9 @@ export interface Signed {
   readonly asked: Readonly<Record<string, string>>;
   /** From then on it can no longer land; milliseconds. */
   readonly endsAt: number;
+  readonly signer: string;
+  /** The bytes that were signed, in base64, where the payload has none without the signature. */
+  readonly bytes?: string;
 }
 
 /** Whether the wallet can be asked to sign for this network. */
