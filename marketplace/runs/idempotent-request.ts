@@ -6,10 +6,10 @@ import { ApiError } from "../../shared/errors.ts";
 import { canonicalJson } from "../../shared/json.ts";
 import type { Queryable } from "../../shared/postgres.ts";
 import type { Output } from "../connectors/result.ts";
+import { usedForAnother } from "../http/idempotency-key.ts";
 import type { AccountId, RunId } from "../ids.ts";
 import { type WaitingPost, WaitingPosts } from "../waiting-posts.ts";
 import type { AskedRun, RunResult } from "./asked-run.ts";
-import { usedForAnother } from "./idempotency-key.ts";
 import { outputLetGoText } from "./kept-outputs.ts";
 
 /** A request that can be told from others by its caller's name for it and a digest of what it asks. */
