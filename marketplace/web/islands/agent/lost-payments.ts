@@ -5,7 +5,15 @@ import { focusOn } from "../dom/focus.ts";
 import { findKept, type KeptPayment, keep } from "../payment/kept.ts";
 import { usdc } from "../payment/money.ts";
 import { OtherAccountError, signAgain } from "../payment/sign-again.ts";
-import { findUnsigned, forgetNamed, hold, type NamedPayment, readUnsigned, release } from "../payment/unsigned.ts";
+import {
+  findUnsigned,
+  forgetNamed,
+  hold,
+  type NamedPayment,
+  readUnsigned,
+  release,
+  signerOf,
+} from "../payment/unsigned.ts";
 import type { WalletPanel } from "../payment/wallet-panel.ts";
 import { refusalOf } from "../wallet/providers.ts";
 import type { Paying } from "./pay-with-wallet.ts";
@@ -60,7 +68,7 @@ function endNotice(name: string, [title, said]: Said): HTMLElement {
 }
 
 function offer(needs: Needs, [name, payment]: NamedPayment, progress: PaymentProgress | undefined): HTMLElement {
-  const { amount, signedAt, signer, isOwed } = payment;
+  const { amount, signedAt, isOwed } = payment;
   const spoken = `${usdc(amount)} USDC`;
   const begun = progress?.state === "settled" ? `You paid ${spoken}` : `You signed a payment of ${spoken}`;
   const lost = isOwed ? "the run failed. The payment is good for another run" : "its result did not arrive";
@@ -68,7 +76,7 @@ function offer(needs: Needs, [name, payment]: NamedPayment, progress: PaymentPro
     "p",
     {},
     "Signed by ",
-    hash(signer, null),
+    hash(signerOf(payment), null),
     ". That wallet is asked to sign the same payment again, and shows its amount again: it is charged once.",
   );
   const kept = "This browser keeps what was asked for a day at most, without the signature.";
@@ -108,7 +116,7 @@ async function fetchLost({ paying, panel, post }: Needs, name: string, notice: H
   outcome.wait("sign the same payment again in your wallet");
   const signed = await signAgain(wallet, payment).catch((error: unknown): Said => {
     if (!(error instanceof OtherAccountError)) return [refusalOf(error), "Nothing more was charged."];
-    const said = `${payment.signer} paid. Choose that account in the wallet, then press again. Nothing was signed.`;
+    const said = `${signerOf(payment)} paid. Choose that account in the wallet, then press again. Nothing was signed.`;
     return ["Another account paid for this run", said];
   });
   if (!("header" in signed)) {

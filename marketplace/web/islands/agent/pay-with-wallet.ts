@@ -6,6 +6,7 @@ import { findKept, type KeptPayment, keep } from "../payment/kept.ts";
 import { usdc } from "../payment/money.ts";
 import { type Delivered, postPayment } from "../payment/post-payment.ts";
 import { signPayment } from "../payment/sign-payment.ts";
+import { forgetUnsigned, keepUnsigned } from "../payment/unsigned.ts";
 import type { ChosenWallet } from "../payment/wallet-panel.ts";
 import type { Outcome } from "./outcome.ts";
 import type { Price } from "./price.ts";
@@ -36,8 +37,6 @@ export async function payAndRun(paying: Paying, by: ChosenWallet): Promise<void>
   const input = readInput(form);
   const agreesTo = (credits: number) => price.agreedTo(credits);
   const body = JSON.stringify(input);
-  // So that it is here when it is wanted at once.
-  void unsigned();
   const kept = await signPayment({ url, body, input, agreesTo, view: outcome, ...by }).catch(resultForNothing);
   if ("runId" in kept) {
     outcome.noPayment();
@@ -46,17 +45,6 @@ export async function payAndRun(paying: Paying, by: ChosenWallet): Promise<void>
   if ("title" in kept) return outcome.tell(kept.tone, kept.title, kept.said);
   keep(agent, { payment: kept });
   await deliver(paying, kept, false);
-}
-
-/** What keeps a payment beyond the tab; where it cannot be loaded, the tab alone keeps it. Nothing waits for it. */
-function unsigned() {
-  return import("../payment/unsigned.ts").catch(() => undefined);
-}
-
-async function keepBeyondTab(agent: string, kept: KeptPayment) {
-  const beyond = await unsigned();
-  beyond?.keepUnsigned(agent, kept);
-  return beyond;
 }
 
 /** What an agent that became free answers instead of a price. */
@@ -80,7 +68,7 @@ async function deliverAgain(paying: Paying, { isOwed, ...kept }: KeptPayment): P
 /** What a reload finds: a payment whose end was not known is posted again; one whose run failed waits to be asked to. */
 export async function resume(paying: Paying, kept: KeptPayment): Promise<void> {
   if (!kept.isOwed) return deliver(paying, kept, true);
-  void keepBeyondTab(paying.agent, kept);
+  keepUnsigned(paying.agent, kept);
   const button = askAgainButton(paying, kept, runAgain);
   paying.outcome.tell("bad", "The agent failed", "The payment was settled, and is good for another run.", button);
 }
@@ -90,15 +78,14 @@ const runAgain = "Run again without paying";
 /** Posts a payment until it is known what came of it. */
 export async function deliver(paying: Paying, kept: KeptPayment, isResumed: boolean): Promise<void> {
   const { agent, outcome } = paying;
-  const keeping = keepBeyondTab(agent, kept);
+  keepUnsigned(agent, kept);
   const delivered = await postPayment(paying.url, kept, outcome, isResumed);
   if (delivered) {
     return conclude(paying, kept, delivered).finally(() => {
       delivered.watch.stop();
       const { payment } = findKept(agent);
-      void keeping.then((beyond) =>
-        payment ? beyond?.keepUnsigned(agent, payment) : beyond?.forgetUnsigned(agent, kept),
-      );
+      if (payment) keepUnsigned(agent, payment);
+      else forgetUnsigned(agent, kept);
     });
   }
   const again = askAgainButton(paying, kept, "Ask again");

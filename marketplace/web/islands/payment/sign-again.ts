@@ -1,10 +1,10 @@
 import { fromBase64 } from "../../../../client/base64.ts";
 import { encodeHeader } from "../../../../client/payments/quote.ts";
-import { accountOf, type Wallet } from "../wallet/providers.ts";
+import type { Wallet } from "../wallet/providers.ts";
 import type { KeptPayment } from "./kept.ts";
-import { signAuthorization, useChain } from "./sign-evm.ts";
+import { signEvm } from "./sign-evm.ts";
 import { connectHedera, signBody } from "./sign-hedera.ts";
-import type { UnsignedPayment } from "./unsigned.ts";
+import { signerOf, type UnsignedPayment } from "./unsigned.ts";
 
 /** Another account than the one that paid is connected. */
 export class OtherAccountError extends Error {}
@@ -16,17 +16,21 @@ export async function signAgain(wallet: Wallet, unsigned: UnsignedPayment): Prom
   return { ...kept, header: encodeHeader({ x402Version: 2, resource, accepted, payload }) };
 }
 
-async function signEvmAgain({ provider }: Wallet, { accepted, authorization, signer }: UnsignedPayment) {
-  await accountOf(provider);
-  await useChain(provider, accepted);
+async function signEvmAgain({ provider }: Wallet, unsigned: UnsignedPayment) {
+  const { accepted, authorization } = unsigned;
   const accounts = (await provider.request({ method: "eth_requestAccounts" })) as readonly string[] | null;
   // The case of an EVM address says nothing.
-  if (!accounts?.some((one) => one.toLowerCase() === signer.toLowerCase())) throw new OtherAccountError();
-  return { signature: await signAuthorization(provider, accepted, authorization!), authorization };
+  const signer = signerOf(unsigned).toLowerCase();
+  if (!accounts?.some((one) => one.toLowerCase() === signer)) throw new OtherAccountError();
+  return (await signEvm(provider, accepted, new Date(), authorization)).payload;
 }
 
-async function signHederaAgain(wallet: Wallet, { accepted: { network }, signer, bytes = "" }: UnsignedPayment) {
+async function signHederaAgain(wallet: Wallet, unsigned: UnsignedPayment) {
+  const { network } = unsigned.accepted;
+  const signer = signerOf(unsigned);
   const accounts = await connectHedera(wallet, network);
   if (!accounts.includes(signer)) throw new OtherAccountError();
-  return { transaction: await signBody(wallet.provider, `${network}:${signer}`, fromBase64(bytes)) };
+  return {
+    transaction: await signBody(wallet.provider, `${network}:${signer}`, fromBase64(unsigned.signed?.body ?? "")),
+  };
 }

@@ -16,7 +16,7 @@ export async function hederaAccount(provider: Provider, network: string): Promis
   return account;
 }
 
-export async function hederaAccounts(provider: Provider, network: string): Promise<readonly string[]> {
+async function hederaAccounts(provider: Provider, network: string): Promise<readonly string[]> {
   const accounts = await provider.request({ method: "hedera_accounts" }).catch(() => []);
   if (!Array.isArray(accounts)) return [];
   return accounts.map(String).flatMap((one) => (one.startsWith(`${network}:`) ? [one.slice(network.length + 1)] : []));
@@ -43,8 +43,7 @@ export async function signHedera(provider: Provider, accepted: Requirements, at:
     payload: { transaction: await signBody(provider, `${accepted.network}:${payer}`, body) },
     asked: { network: accepted.network, transaction: transactionId(transfer) },
     endsAt: Number(transfer.seconds + transfer.duration) * 1_000,
-    signer: payer,
-    bytes: toBase64(body),
+    signed: { by: payer, body: toBase64(body) },
   };
 }
 
@@ -54,16 +53,14 @@ export async function signBody(
   signerAccountId: string,
   body: Uint8Array<ArrayBuffer>,
 ): Promise<string> {
-  const answer = (await provider.request({
-    method: "hedera_signTransaction",
-    params: [{ signerAccountId, transactionBody: toBase64(body) }],
-  })) as { signatureMap?: unknown } | null;
+  const params = [{ signerAccountId, transactionBody: toBase64(body) }];
+  const answer = (await provider.request({ method: "hedera_signTransaction", params })) as { signatureMap?: unknown };
   return toBase64(transactionList([{ body, signatures: fromSignatureMap(answer?.signatureMap) }]));
 }
 
 function fromSignatureMap(text: unknown): Uint8Array {
   try {
-    if (typeof text === "string" && text !== "") return fromBase64(text);
+    if (text) return fromBase64(String(text));
   } catch {
     // Told below.
   }

@@ -1,7 +1,6 @@
 import type { Authorization } from "../../../../client/payments/eip3009.ts";
 import { decodeHeader, type Requirements } from "../../../../client/payments/quote.ts";
 import type { KeptPayment } from "./kept.ts";
-import { unfetchedMark } from "./unfetched.ts";
 
 /*
  * A tab keeps its payments until their answers are here (kept.ts), and ends. What it paid for is found again by what lies in the
@@ -10,11 +9,15 @@ import { unfetchedMark } from "./unfetched.ts";
  */
 
 export interface UnsignedPayment extends Omit<KeptPayment, "header"> {
-  readonly signer: string;
   readonly resource: object;
   readonly accepted: Requirements;
-  /** What was signed on EVM networks; on Hedera it is `bytes`. */
+  /** What was signed on EVM networks. */
   readonly authorization?: Authorization;
+}
+
+/** The account that signed it. */
+export function signerOf({ authorization, signed }: UnsignedPayment): string {
+  return authorization?.from ?? signed?.by ?? "";
 }
 
 /** By its name in the browser's storage. */
@@ -23,7 +26,8 @@ export type NamedPayment = readonly [name: string, payment: UnsignedPayment];
 /** Keeps it, and marks it as this page's for as long as that is open. One that is large, or that another page could not tell from its own, is not kept. */
 export function keepUnsigned(bought: string, { header, ...kept }: KeptPayment): void {
   const { resource, accepted, payload } = decodeHeader(header) as Signed;
-  if (kept.signer === undefined || !("locks" in navigator)) return;
+  // Of Hedera, what an earlier version of the page kept cannot be signed again.
+  if (!("locks" in navigator) || !(payload.authorization ?? kept.signed)) return;
   const name = nameOf(bought, kept);
   const text = JSON.stringify({ ...kept, resource, accepted, authorization: payload.authorization });
   try {
@@ -53,7 +57,7 @@ export function forgetNamed(name: string): void {
 
 /** Those that no open page holds, the oldest first. */
 export async function findUnsigned(bought: string): Promise<readonly NamedPayment[]> {
-  if (!("locks" in navigator)) return [];
+  if (!("locks" in navigator) || names().length === 0) return [];
   const { held = [] } = await navigator.locks.query();
   makeRoom();
   return names().flatMap((name): NamedPayment[] => {
@@ -115,6 +119,8 @@ interface Signed {
   readonly payload: { readonly authorization?: Authorization };
 }
 
+/** How the storage names them: with when each was signed, what it buys, and its id. */
+const unfetchedMark = "unfetched ";
 const keptMs = 24 * 3_600_000;
 const keptMax = 20;
 const charactersMax = 65_536;
