@@ -9,6 +9,8 @@
  *                     │    │                             │                            │
  *                     └────┴── finish: settled or failed ┴────────────────────────────┘
  *
+ * A chain of blocks may take a settled one back: it fails where it cannot land again (loseToChain).
+ *
  * Each change is one statement that asks for the state before it and, except for `claim`, `reopen` and `giveWay` (from the same states as
  * `reopen`), for the token of the claim: the caller who claimed the payment has it and, once that caller's lease has run out, the reconciler.
  */
@@ -42,6 +44,8 @@ export const transitions = {
   giveWay: { failed: ["claimed"], claimed: ["claimed"] },
   finishUnknown: { broadcast: ["unknown"], unknown: ["unknown"] },
   finish: { claimed: ["settled", "failed"], broadcast: ["settled", "failed"], unknown: ["settled", "failed"] },
+  /** A reorganisation took back what settled it, and that can land no more. */
+  loseToChain: { settled: ["failed"] },
 } as const satisfies Readonly<
   Record<string, Readonly<Partial<Record<PaymentState | "none", readonly PaymentState[]>>>>
 >;

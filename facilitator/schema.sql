@@ -328,6 +328,7 @@ create table payments (
   signed_transactions text[] default '{}'::text[] not null,
   broadcast_at timestamp with time zone,
   network_fee numeric(78,0),
+  taken_back_at timestamp with time zone,
   constraint payments_pkey PRIMARY KEY (id),
   constraint payments_network_payment_key_key UNIQUE (network, payment_key),
   constraint payments_amount_atomic_check CHECK ((amount_atomic > (0)::numeric)),
@@ -379,6 +380,11 @@ create table signer_nonces (
   bytes_from bigint default 0 not null,
   constraint signer_nonces_pkey PRIMARY KEY (network, address),
   constraint signer_nonces_next_nonce_check CHECK ((next_nonce >= 0))
+);
+
+create table taken_back_settlements (
+  transaction_id bigint not null,
+  constraint taken_back_settlements_pkey PRIMARY KEY (transaction_id)
 );
 
 create table transactions (

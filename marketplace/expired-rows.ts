@@ -1,6 +1,7 @@
 import type { Queryable } from "../shared/postgres.ts";
 import { deleteOldRefusedCalls } from "./api-keys/refused-calls.ts";
 import { forgetRevokedKeys } from "./api-keys/revoked-keys.ts";
+import { forgetMovedEarnings } from "./credits/transfer.ts";
 import { failedRequestsKeptDays } from "./failed-requests.ts";
 import { dayCountsKeptDays } from "./history-days.ts";
 import { failuresWithin } from "./models/model-claims.ts";
@@ -28,6 +29,7 @@ const signInTables = [
  * - payout wallets that were taken out and never could be paid;
  * - counts of failed runs and of calls of an hour ago, and daily counts;
  * - reports of agents, `resolvedReportsKeptDays` after they were resolved, or `reportsKept` after they came;
+ * - names of requests that moved earnings;
  * - failed requests, and calls that keys were refused;
  * - revoked keys that are neither shown nor named by anything;
  * - words that no agent has any more, as earlier versions left them.
@@ -63,6 +65,7 @@ export async function deleteExpiredRows(db: Queryable): Promise<void> {
   await db.query("delete from home_tries where day < current_date - 1");
   await db.query(`delete from model_failures where since < now() - interval '${failuresWithin}'`);
   await db.query(`delete from model_days where closed and day < current_date - ${dayCountsKeptDays}`);
+  await forgetMovedEarnings(db);
   await db.query("delete from rate_limits where second < extract(epoch from now()) - 3600");
   await forgetRevokedKeys(db);
   await deleteLeftWords(db);

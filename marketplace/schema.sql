@@ -523,6 +523,16 @@ create table model_failures (
   constraint model_failures_failures_check CHECK ((failures > 0))
 );
 
+create table moved_earnings (
+  account_id text not null,
+  idempotency_key text not null,
+  amount bigint not null,
+  credits bigint not null,
+  earned_credits bigint not null,
+  moved_at timestamp with time zone default now() not null,
+  constraint moved_earnings_pkey PRIMARY KEY (account_id, idempotency_key)
+);
+
 create table new_wallets (
   client text not null,
   day date not null,
@@ -1099,6 +1109,8 @@ CREATE INDEX model_days_lent ON public.model_days USING btree (day) INCLUDE (len
 CREATE INDEX model_days_open ON public.model_days USING btree (touched_at) WHERE (NOT closed);
 
 CREATE INDEX model_failures_ended ON public.model_failures USING btree (since);
+
+CREATE INDEX moved_earnings_old ON public.moved_earnings USING btree (moved_at);
 
 CREATE INDEX newest_links_ended ON public.newest_links USING btree (expires_at);
 

@@ -39,6 +39,7 @@ import { dailyPayers } from "./0047-daily-payers.ts";
 import { listingsByAddress } from "./0048-listings-by-address.ts";
 import { archivedSelfPayments } from "./0049-archived-self-payments.ts";
 import { assetsCounted } from "./0050-assets-counted.ts";
+import { takenBack } from "./0053-taken-back.ts";
 
 /** Every step of the facilitator's schema, in order. A step that has shipped never changes. */
 export const migrations: readonly Migration[] = [
@@ -82,4 +83,5 @@ export const migrations: readonly Migration[] = [
   listingsByAddress,
   archivedSelfPayments,
   assetsCounted,
+  takenBack,
 ];

@@ -13,7 +13,7 @@ export async function linkRecords(tx: Queryable, transactions: readonly bigint[]
   const values = [transactions, known.networks, known.environments];
   await tx.query({ name: "link-accounts", text: linkAccounts, values });
   await tx.query({ name: "link-listings", text: linkListings, values: [transactions] });
-  await tx.query({ name: "link-reasons", text: linkReasons, values: [transactions] });
+  await linkFailures(tx, transactions);
   await judgeSelfPayers(tx, transactions, known);
 }
 
@@ -125,6 +125,11 @@ const linkListings = `
   on conflict (resource_id, network, day) do update
     set settled = d.settled + excluded.settled, failed = d.failed + excluded.failed,
         price_min = least(d.price_min, excluded.price_min), price_max = greatest(d.price_max, excluded.price_max)`;
+
+/** Counts why these failed. */
+export async function linkFailures(tx: Queryable, transactions: readonly bigint[]): Promise<void> {
+  await tx.query({ name: "link-reasons", text: linkReasons, values: [transactions] });
+}
 
 /** Refusals count themselves as they are recorded. */
 const linkReasons = `

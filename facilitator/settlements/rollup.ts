@@ -6,6 +6,7 @@ import { linkOldRecords, linkRecords } from "./link-records.ts";
 import { recordedNetworks } from "./scope.ts";
 import { exceptFromMoves, moveSome } from "./self-payment-moves.ts";
 import type { KnownNetworks } from "./self-payments.ts";
+import { countTakenBack } from "./taken-back.ts";
 
 const batchMax = 20_000;
 /** Of what new and former self-payers paid, most is moved with the records that made them so. */
@@ -17,10 +18,12 @@ const movesAtOnce = 3;
  */
 export async function rollUpAll(db: Database, environmentOf: EnvironmentOf, stopping: AbortSignal): Promise<void> {
   const { rows } = await db.query(
-    "select exists (select from uncounted_settlements) as recorded, exists (select from unlinked_records) as unlinked",
+    `select exists (select from uncounted_settlements) as recorded, exists (select from unlinked_records) as unlinked,
+            exists (select from taken_back_settlements) as "takenBack"`,
   );
-  const { recorded, unlinked } = rows[0];
+  const { recorded, unlinked, takenBack } = rows[0];
   while (recorded && !stopping.aborted && (await rollUp(db, environmentOf)) === batchMax);
+  while (takenBack && !stopping.aborted && (await countAsFailed(db, environmentOf)));
   while (unlinked && !stopping.aborted && (await linkOld(db, environmentOf)));
   while (!stopping.aborted && (await moveOn(db, environmentOf)));
 }
@@ -62,6 +65,14 @@ async function moveOn(db: Database, environmentOf: EnvironmentOf): Promise<boole
   return inTransaction(
     db,
     async (tx) => (await takeRollUp(tx)) && moveSome(tx, await knownNetworks(tx, environmentOf)),
+  );
+}
+
+/** False when nothing is left, or it has to wait. */
+async function countAsFailed(db: Database, environmentOf: EnvironmentOf): Promise<boolean> {
+  return inTransaction(
+    db,
+    async (tx) => (await takeRollUp(tx)) && countTakenBack(tx, await knownNetworks(tx, environmentOf)),
   );
 }
 

@@ -10,15 +10,13 @@ import { readQuery } from "../query.ts";
 import type { SignIn } from "../sign-in/sign-in.ts";
 import { alertKinds, ofEachAlert } from "./alert-kinds.ts";
 import { alertsRequest, readAlerts, setAlerts } from "./alerts.ts";
-import { credits } from "./amount.ts";
-import { examplePosting, transferBody } from "./endpoints.ts";
-import { accountStatementShape, alertsShape, creditsShape, transferShape } from "./shapes.ts";
+import { answerTransfer, examplePosting, transferBody, transferOnce } from "./endpoints.ts";
+import { accountStatementShape, alertsShape, creditsShape } from "./shapes.ts";
 import { readStanding } from "./standing.ts";
 import { statementQuery } from "./statement.ts";
 import { exampleStatement, statementCsv, tooManyForOneFile } from "./statement-csv.ts";
 import { statementFilters } from "./statement-rows.ts";
 import { readAccountStatement, tooManyToLookThrough } from "./statement-totals.ts";
-import { moveEarnings } from "./transfer.ts";
 
 interface Needs {
   readonly db: Database;
@@ -128,17 +126,12 @@ function transferEndpoint({ db }: Needs): Endpoint {
     summary: "Make earned credits spendable, for who is signed in.",
     description:
       "Credits that the account's agents earned are spent here; payouts in USDC come from calls that are paid by wallet. There is " +
-      "no way back. Asking for more than was earned is refused with 422 and moves nothing.",
+      "no way back. Asking for more than was earned is refused with 422 and moves nothing. With an `Idempotency-Key`, repeating it " +
+      "moves nothing more.",
     access: "account",
+    ...transferOnce,
     body: requestBody(transferBody, { credits: 100 }, settingsBody),
-    answers: {
-      200: jsonAnswer(transferShape, { credits: 1_040, earned_credits: 20 }),
-      ...refusals({ 422: { error: '"credits" must be at most 20, which is what was earned.', field: "credits" } }),
-    },
-    handler: async (request, response) => {
-      const asked = parse(transferBody, request.body ?? {}, "bad_request");
-      response.json(await moveEarnings(db, accountOf(response).id, credits(BigInt(asked.credits))));
-    },
+    handler: (request, response) => answerTransfer(db, accountOf(response).id, request, response),
   };
 }
 

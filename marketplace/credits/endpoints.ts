@@ -1,3 +1,4 @@
+import type { Request, Response } from "express";
 import { z } from "zod";
 import { toSafeNumber } from "../../shared/amounts.ts";
 import { jsonAnswer, requestBody } from "../../shared/endpoint.ts";
@@ -6,7 +7,9 @@ import { smallBody } from "../http/body-limits.ts";
 import { callerOf } from "../http/callers.ts";
 import type { Endpoint } from "../http/endpoint.ts";
 import { exampleAgent, exampleRunId, exampleTime } from "../http/examples.ts";
+import { readIdempotencyKey, replayedHeader, transferHeaders, usedForAnotherText } from "../http/idempotency-key.ts";
 import { refusals } from "../http/refusals.ts";
+import type { AccountId } from "../ids.ts";
 import { parse } from "../parse.ts";
 import { readQuery } from "../query.ts";
 import { credits } from "./amount.ts";
@@ -14,7 +17,7 @@ import type { BalanceLookup } from "./balance.ts";
 import { balanceShape, statementShape, transferShape } from "./shapes.ts";
 import { statementQuery } from "./statement.ts";
 import { listPostings, tooManyToLookThrough } from "./statement-totals.ts";
-import { moveEarnings } from "./transfer.ts";
+import { moveEarnings, moveEarningsNamed } from "./transfer.ts";
 
 interface Needs {
   readonly db: Database;
@@ -122,16 +125,40 @@ function transferEndpoint({ db }: Needs): Endpoint {
     summary: "Make earned credits spendable.",
     description:
       "Moves credits that the account's agents have earned to those it can spend. There is no way back. Asking for more " +
-      "than was earned is refused with 422 and moves nothing.",
+      "than was earned is refused with 422 and moves nothing. Send an `Idempotency-Key`, so that repeating it after a lost answer " +
+      "moves nothing more.",
     access: "apiKey",
+    ...transferOnce,
     body: requestBody(transferBody, { credits: 100 }, smallBody),
-    answers: {
-      200: jsonAnswer(transferShape, { credits: 1_040, earned_credits: 20 }),
-      ...refusals({ 422: { error: '"credits" must be at most 20, which is what was earned.', field: "credits" } }),
-    },
-    handler: async (request, response) => {
-      const asked = parse(transferBody, request.body, "bad_request");
-      response.json(await moveEarnings(db, callerOf(response).accountId, credits(BigInt(asked.credits))));
-    },
+    handler: (request, response) => answerTransfer(db, callerOf(response).accountId, request, response),
   };
+}
+
+export const transferOnce: Pick<Endpoint, "headers" | "answers"> = {
+  headers: transferHeaders,
+  answers: {
+    200: jsonAnswer(transferShape, { credits: 1_040, earned_credits: 20 }, { headers: replayedHeader }),
+    ...refusals({
+      409: usedForAnotherText,
+      422: { error: '"credits" must be at most 20, which is what was earned.', field: "credits" },
+    }),
+  },
+};
+
+export async function answerTransfer(
+  db: Database,
+  accountId: AccountId,
+  request: Request,
+  response: Response,
+): Promise<void> {
+  const asked = parse(transferBody, request.body ?? {}, "bad_request");
+  const amount = credits(BigInt(asked.credits));
+  const idempotencyKey = readIdempotencyKey(request.headers["idempotency-key"]);
+  if (idempotencyKey === undefined) {
+    response.json(await moveEarnings(db, accountId, amount));
+    return;
+  }
+  const { moved, replayed } = await moveEarningsNamed(db, accountId, amount, idempotencyKey);
+  if (replayed) response.setHeader("idempotent-replayed", "true");
+  response.json(moved);
 }

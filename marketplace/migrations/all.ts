@@ -84,6 +84,7 @@ import { newWallets } from "./0112-new-wallets.ts";
 import { linksFrom } from "./0113-links-from.ts";
 import { keysByClient } from "./0114-keys-by-client.ts";
 import { definitionBytes } from "./0115-definition-bytes.ts";
+import { movedEarnings } from "./0117-moved-earnings.ts";
 
 /**
  * Every step of the marketplace's schema, in the order in which it was shipped, which databases have run. Numbers are names: a new
@@ -175,4 +176,5 @@ export const migrations: readonly Migration[] = [
   linksFrom,
   keysByClient,
   definitionBytes,
+  movedEarnings,
 ];

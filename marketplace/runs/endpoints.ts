@@ -9,6 +9,7 @@ import { accountOf, callerOf } from "../http/callers.ts";
 import { changesPerMinute } from "../http/calls-per-minute.ts";
 import type { Endpoint } from "../http/endpoint.ts";
 import { exampleAgent, exampleRunId } from "../http/examples.ts";
+import { idempotencyHeaders, readIdempotencyKey, replayedHeader, usedForAnotherText } from "../http/idempotency-key.ts";
 import { refusals } from "../http/refusals.ts";
 import { runId } from "../http/shapes.ts";
 import { parse } from "../parse.ts";
@@ -16,7 +17,6 @@ import { readQuery } from "../query.ts";
 import { maxTimeoutSeconds } from "../time-limits.ts";
 import type { Buyer } from "./asked-run.ts";
 import { listRuns, readRun, runsQuery } from "./history.ts";
-import { idempotencyHeaders, readIdempotencyKey, replayedHeader } from "./idempotency-key.ts";
 import { outputLetGoText, outputsKeptHours } from "./kept-outputs.ts";
 import { type RunNeeds, runAgent } from "./run.ts";
 import { refuseUnread, runAnswers } from "./run-answers.ts";
@@ -93,7 +93,7 @@ const runOnCredits: Pick<Endpoint, "before" | "body" | "headers" | "answers"> = 
     ...notEnoughCredits,
     ...refusals({
       404: "There is no such agent.",
-      409: "This Idempotency-Key was used for another request.",
+      409: usedForAnotherText,
       410: { error: outputLetGoText, charged: true },
       422: { error: '"text" must have at most 20000 characters.', field: "text" },
     }),

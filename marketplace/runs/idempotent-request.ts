@@ -6,6 +6,7 @@ import { ApiError } from "../../shared/errors.ts";
 import { canonicalJson } from "../../shared/json.ts";
 import type { Queryable } from "../../shared/postgres.ts";
 import type { Output } from "../connectors/result.ts";
+import { usedForAnother } from "../http/idempotency-key.ts";
 import type { AccountId, RunId } from "../ids.ts";
 import { type WaitingPost, WaitingPosts } from "../waiting-posts.ts";
 import type { AskedRun, RunResult } from "./asked-run.ts";
@@ -47,9 +48,7 @@ export async function findReplay(
   try {
     for (let pauseMs = 20; Date.now() < deadline; pauseMs = Math.min(pauseMs * 1.5, 1_000)) {
       if (!run) return undefined;
-      if (!run.requestDigest.equals(request.digest)) {
-        throw new ApiError("conflict", "This Idempotency-Key was used for another request.");
-      }
+      if (!run.requestDigest.equals(request.digest)) throw usedForAnother();
       if (run.state !== "running") return resultOf(run);
       waiting ??= waitingAt(db).enter(named, postsMax);
       if (!waiting) break;

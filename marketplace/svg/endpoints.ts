@@ -7,6 +7,7 @@ import { imageBody, smallBody } from "../http/body-limits.ts";
 import { accountOf, callerOf } from "../http/callers.ts";
 import type { Endpoint } from "../http/endpoint.ts";
 import { exampleUrl } from "../http/examples.ts";
+import { idempotencyHeaders, readIdempotencyKey, replayedHeader, usedForAnotherText } from "../http/idempotency-key.ts";
 import { refusals } from "../http/refusals.ts";
 import { parse } from "../parse.ts";
 import { noteArrival } from "../payments/http-transport.ts";
@@ -19,7 +20,6 @@ import {
   unavailableAnswer,
 } from "../payments/shapes.ts";
 import type { Buyer } from "../runs/asked-run.ts";
-import { idempotencyHeaders, readIdempotencyKey, replayedHeader } from "../runs/idempotency-key.ts";
 import { outputLetGoText } from "../runs/kept-outputs.ts";
 import { refuseUnread } from "../runs/run-answers.ts";
 import { notEnoughCredits } from "../runs/shapes.ts";
@@ -246,7 +246,7 @@ const creditAnswers: Answers = {
   200: drawn(replayedHeader),
   ...notEnoughCredits,
   ...refusals({
-    409: "This Idempotency-Key was used for another request.",
+    409: usedForAnotherText,
     410: { error: outputLetGoText, charged: true },
   }),
 };

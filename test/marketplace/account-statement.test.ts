@@ -183,6 +183,18 @@ describe("moving what was earned", () => {
     await proveLedger(market.context);
   });
 
+  test("by a named request moves it once, however often that is posted", async ({ market }) => {
+    const { browser, work } = await newTrader(market);
+    await work();
+    await work();
+    const move = () =>
+      browser.post("/api/account/credits/transfer", { credits: 4 }, { "idempotency-key": "from the page" });
+    const answers = await Promise.all([move(), move(), move()]);
+    for (const answer of answers) expect(answer).toMatchObject({ status: 200, body: answers[0]!.body });
+    expect((await browser.get("/api/account/credits")).body).toMatchObject({ earned_credits: 4 });
+    await proveLedger(market.context);
+  });
+
   test("is refused to a page of another origin, and to a session without an account", async ({ market }) => {
     const { browser } = await newTrader(market);
     const foreign = { origin: "https://elsewhere.example" };

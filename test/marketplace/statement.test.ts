@@ -1,5 +1,6 @@
-import { expect } from "vitest";
+import { describe, expect } from "vitest";
 import { createKey } from "../../marketplace/api-keys/create.ts";
+import { deleteExpiredRows } from "../../marketplace/expired-rows.ts";
 import { marketTest } from "../support/fixtures.ts";
 import {
   balanceOf,
@@ -19,8 +20,8 @@ test.afterEach(async ({ market }) => {
 
 const ledger = (market: TestMarketplace, key: string, query = "") =>
   call(market.url, `/api/v1/ledger${query}`, { key });
-const transfer = (market: TestMarketplace, key: string, credits: unknown) =>
-  call(market.url, "/api/v1/credits/transfer", { key, body: { credits } });
+const transfer = (market: TestMarketplace, key: string, credits: unknown, headers = {}) =>
+  call(market.url, "/api/v1/credits/transfer", { key, body: { credits }, headers });
 const creatorKey = async (market: TestMarketplace, { creator }: Market) =>
   (await createKey(market.context.db, { accountId: creator.id, name: "creator", rateLimitPerMinute: 1000 })).token;
 
@@ -103,4 +104,60 @@ test("earned credits become spendable, never more of them than were earned, howe
     { kind: "transfer", credits: 3, from: "earned", to: "spendable" },
   ]);
   for (const wrong of [0, -1, 1.5, "3", null]) expect((await transfer(market, key, wrong)).status).toBe(400);
+});
+
+describe("earnings that are moved by a named request", () => {
+  const named = (name: string) => ({ "idempotency-key": name });
+
+  test("are moved once and answered the same, sent ten times at once and again later", async ({ market }) => {
+    const seeded = await seedMarket(market.context, { price: 10, balance: 30 });
+    const key = await creatorKey(market, seeded);
+    for (let n = 0; n < 3; n += 1) await run(market, seeded.key, seeded.agent.address);
+    const send = () => transfer(market, key, 7, named("payout-1"));
+    const answers = await Promise.all(Array.from({ length: 10 }, send));
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+    expect(new Set(answers.map(({ text }) => text)).size).toBe(1);
+    expect(answers.filter(({ headers }) => headers.get("idempotent-replayed") === "true")).toHaveLength(9);
+    await transfer(market, key, 2);
+    expect((await send()).body).toEqual(answers[0]!.body);
+    expect(await balanceOf(market, key)).toMatchObject({ credits: 9, earned_credits: 15 });
+  });
+
+  test("are a 409 with another amount under the same name, which another account may use for its own", async ({
+    market,
+  }) => {
+    const seeded = await seedMarket(market.context, { price: 10, balance: 10 });
+    const key = await creatorKey(market, seeded);
+    await run(market, seeded.key, seeded.agent.address);
+    expect((await transfer(market, key, 3, named("order"))).status).toBe(200);
+    const other = await transfer(market, key, 4, named("order"));
+    expect(other).toMatchObject({ status: 409, body: { error: "This Idempotency-Key was used for another request." } });
+    expect((await transfer(market, seeded.key, 3, named("order"))).status).toBe(422);
+    expect(await balanceOf(market, key)).toMatchObject({ credits: 3, earned_credits: 5 });
+  });
+
+  test("leave no trace where they were refused, and a name that is none is a 400 that says so", async ({ market }) => {
+    const seeded = await seedMarket(market.context, { price: 10, balance: 10 });
+    const key = await creatorKey(market, seeded);
+    expect((await transfer(market, key, 8, named("early"))).status).toBe(422);
+    await run(market, seeded.key, seeded.agent.address);
+    expect((await transfer(market, key, 8, named("early"))).status).toBe(200);
+    const wrong = await transfer(market, key, 1, named("x".repeat(256)));
+    expect(wrong).toMatchObject({ status: 400, body: { field: "Idempotency-Key" } });
+  });
+
+  test("are forgotten as names after as long as runs are kept", async ({ market }) => {
+    const seeded = await seedMarket(market.context, { price: 10, balance: 10 });
+    const key = await creatorKey(market, seeded);
+    await run(market, seeded.key, seeded.agent.address);
+    await transfer(market, key, 1, named("old"));
+    const { db } = market.context;
+    const kept = async () => (await db.query("select from moved_earnings")).rowCount;
+    const before = await kept();
+    await deleteExpiredRows(db);
+    expect(await kept()).toBe(before);
+    await db.query("update moved_earnings set moved_at = now() - interval '31 days' where idempotency_key = 'old'");
+    await deleteExpiredRows(db);
+    expect(await kept()).toBe(before! - 1);
+  });
 });

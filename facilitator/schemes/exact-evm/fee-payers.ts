@@ -16,7 +16,7 @@ import type { Hex } from "./hex.ts";
 /** The addresses that pay network fees on one EVM network. */
 export class EvmFeePayers {
   readonly all: readonly EvmFeePayer[];
-  readonly #network: string;
+  readonly #config: EvmConfig;
   readonly #chain: EvmChain;
   readonly #db: Database;
   readonly #log: Log;
@@ -27,7 +27,7 @@ export class EvmFeePayers {
   readonly lookForKeys: () => Promise<void>;
 
   constructor(config: EvmConfig, chain: EvmChain, needs: SchemeNeeds) {
-    this.#network = config.network;
+    this.#config = config;
     this.#chain = chain;
     this.#db = needs.db;
     this.#log = needs.log;
@@ -102,8 +102,8 @@ export class EvmFeePayers {
 
   /** Forgets the signed bytes of final payments. */
   forgetSignedBytes(): Promise<void> {
-    const needs = { chain: this.#chain, db: this.#db, log: this.#log };
-    return eachOf(this.leased, (address) => forgetFinal(address, this.#network, needs));
+    const needs = { chain: this.#chain, config: this.#config, db: this.#db, log: this.#log };
+    return eachOf(this.leased, (address) => forgetFinal(address, this.#config.network, needs));
   }
 
   handOver(): Promise<void> {

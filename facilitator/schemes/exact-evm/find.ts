@@ -12,7 +12,11 @@ import { paysAsAgreed, type Receipt, succeeded } from "./transfers.ts";
  * authorization unspent and our transaction mined, displaced or too late. Else the stored bytes are sent again, which is harmless.
  * Nodes behind one address do not know the same: what is not there yet is unknown. Throws RpcUnreachableError.
  */
-export async function findOutcome(chain: EvmChain, config: EvmConfig, unfinished: Asked): Promise<Outcome> {
+export async function findOutcome(
+  chain: EvmChain,
+  config: Pick<EvmConfig, "confirmations">,
+  unfinished: Asked,
+): Promise<Outcome> {
   const unknown = (because: string): Outcome => ({ outcome: "unknown", transaction: unfinished.transaction, because });
   const current = [unfinished.transaction, ...unfinished.raw.map(transactionHash)];
   const ours = new Set([...current, ...unfinished.signedTransactions].filter((hash) => hash !== ""));
@@ -94,7 +98,11 @@ function reverted({ transactionHash: transaction }: Receipt): Outcome {
 }
 
 /** Not when it is newer than the block that everything else was asked at. */
-function isConfirmed({ blockNumber }: Receipt, { number }: Block, { confirmations }: EvmConfig): boolean {
+function isConfirmed(
+  { blockNumber }: Receipt,
+  { number }: Block,
+  { confirmations }: Pick<EvmConfig, "confirmations">,
+): boolean {
   return number - BigInt(blockNumber) + 1n >= BigInt(Math.max(1, confirmations));
 }
 
@@ -108,7 +116,7 @@ async function sendAgain(chain: EvmChain, raw: readonly Buffer[]): Promise<void>
   });
 }
 
-type Asked = Pick<
+export type Asked = Pick<
   Unfinished,
   | "key"
   | "payTo"

@@ -1,7 +1,4 @@
-import type { Log } from "../../../shared/log.ts";
-import type { Database } from "../../../shared/postgres.ts";
-import type { EvmChain } from "./chain.ts";
-import { correctTransactions } from "./correct-transactions.ts";
+import { type CorrectionNeeds, correctTransactions, endedAt } from "./correct-transactions.ts";
 
 const batchMax = 500;
 const batchesMax = 40;
@@ -15,27 +12,22 @@ const finalAfterMs = 24 * 3_600_000;
  * final block. Until then the bytes are needed, to be sent again after a reorganisation. In order of nonces, so that none is looked at twice;
  * by then it is known, too, in which transaction each landed.
  */
-export async function forgetFinal(address: string, network: string, { chain, db, log }: Needs): Promise<void> {
+export async function forgetFinal(address: string, network: string, needs: CorrectionNeeds): Promise<void> {
+  const { chain, db } = needs;
   const mined = await chain.transactionCount(address, "latest");
   const finalUntil = (await chain.finalUntil())?.getTime();
   const until = new Date(finalUntil === undefined ? Date.now() - finalAfterMs : finalUntil - clocksDifferMs);
   for (let batch = 0; batch < batchesMax; batch += 1) {
-    await correctTransactions({ chain, db, log }, { network, address, mined, until, max: batchMax });
+    await correctTransactions(needs, { network, address, mined, until, max: batchMax });
     const { rows } = await db.query({ name: "forget-final", text: forget, values: [network, address, mined, until] });
     if (rows[0]?.looked !== batchMax) return;
   }
 }
 
-interface Needs {
-  readonly chain: Pick<EvmChain, "transactionCount" | "finalUntil" | "receipt">;
-  readonly db: Database;
-  readonly log: Log;
-}
-
 /** Stops at the first nonce whose payment has not been final for that long. */
 const forget = `
   with next as (
-    select p.id, p.nonce, coalesce(p.state in ('settled', 'failed') and p.finished_at < $4, false) as is_final
+    select p.id, p.nonce, coalesce(p.state in ('settled', 'failed') and ${endedAt("p")} < $4, false) as is_final
       from signer_nonces s cross join lateral (
              select * from payments
               where network = s.network and fee_payer = s.address and nonce >= s.bytes_from and nonce < $3

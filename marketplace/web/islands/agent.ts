@@ -1,6 +1,7 @@
 import { accountHere, ownName } from "./agent/account-here.ts";
 import { followCode, forgetTried, keepTried, lastTried, writeIntoCode } from "./agent/code.ts";
 import { findAnswer } from "./agent/last-answer.ts";
+import { offerLost } from "./agent/lost-payments.ts";
 import { Outcome } from "./agent/outcome.ts";
 import { type Paying, payAndRun, resume, tellFailure } from "./agent/pay-with-wallet.ts";
 import { Price } from "./agent/price.ts";
@@ -8,7 +9,7 @@ import { runFree } from "./agent/run-free.ts";
 import { finishRun, runWithCredits } from "./agent/run-with-credits.ts";
 import { byId } from "./dom/elements.ts";
 import { chosenValue, clearFieldErrors, readInput, resetInput, writeInput } from "./dom/fields.ts";
-import { findKept } from "./payment/kept.ts";
+import { findKept, type KeptPayment } from "./payment/kept.ts";
 import { WalletPanel } from "./payment/wallet-panel.ts";
 
 /** The page on which an agent is tried: one form, three ways to pay, and what became of it. */
@@ -60,6 +61,8 @@ function start(form: HTMLFormElement): void {
   form.querySelector("[data-run=wallet]")?.addEventListener("click", pay);
 
   goOn(paying, { isSignedIn, refresh });
+  const post = (kept: KeptPayment) => resume(paying, kept);
+  if (!findKept(agent).payment) void offerLost({ paying, panel, post }).catch(() => {});
 }
 
 /** Goes on with a run that was under way when the page was left, or shows the last run where it is opened again. */

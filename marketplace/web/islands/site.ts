@@ -2,12 +2,14 @@ import { layOutRest } from "../../../shared/page/islands/lay-out-rest.ts";
 import { tellBalance } from "./site/balance.ts";
 import { copyFrom } from "./site/copy.ts";
 import { forgetSent } from "./site/forget-sent.ts";
+import { forgetUnfetched } from "./site/forget-unfetched.ts";
 import { toggleTheme } from "./site/theme.ts";
 
 /** What every page can do: buttons that only work with JavaScript appear with it. */
 for (const button of document.querySelectorAll<HTMLElement>("[data-theme-toggle], [data-copy]")) button.hidden = false;
 
 forgetSent();
+forgetUnfetched();
 
 /** Copying is what a secret that is shown once asks for first. */
 document.querySelector<HTMLElement>(".once-key [data-copy]")?.focus();

@@ -86,7 +86,9 @@ describe("a buyer's operations answer as documented:", () => {
     await calls.expect("listPostings", 422, { as: { key }, query: "?key_id=any" });
     for (const id of ["transferCredits", "transferAccountCredits"]) {
       await calls.expect(id, 422, { but: { credits: 1_000_000 } });
-      await calls.expect(id, 200, { but: { credits: 1 } });
+      const headers = { "idempotency-key": id };
+      await calls.expect(id, 200, { headers, but: { credits: 1 } });
+      await calls.expect(id, 409, { headers, but: { credits: 2 } });
     }
   });
 

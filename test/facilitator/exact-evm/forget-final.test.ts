@@ -29,7 +29,8 @@ test("signed bytes are kept until the chain cannot take a payment back, and neit
   const rpc = new JsonRpc(setting.chain.rpcUrl, 10_000);
   try {
     const chain = new EvmChain(rpc, 200_000n);
-    const forget = () => forgetFinal(setting.signer, setting.terms.network, { chain, db, log });
+    const forget = () =>
+      forgetFinal(setting.signer, setting.terms.network, { chain, config: { confirmations: 1 }, db, log });
     await forget();
     expect((await row()).raw_transactions).toHaveLength(1);
 

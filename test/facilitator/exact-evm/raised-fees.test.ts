@@ -99,7 +99,12 @@ test("a settled payment that a reorganisation takes back while gas becomes deare
   await tester(setting).increaseTime({ seconds: 3_600 });
   await tester(setting).mine({ blocks: 200 });
   const rpc = new JsonRpc(setting.chain.rpcUrl, 10_000);
-  const parts = { chain: new EvmChain(rpc, 200_000n), db: facilitator.context.db, log: facilitator.context.log };
+  const parts = {
+    chain: new EvmChain(rpc, 200_000n),
+    config: { confirmations: 1 },
+    db: facilitator.context.db,
+    log: facilitator.context.log,
+  };
   await forgetFinal(setting.signer, setting.terms.network, parts).finally(() => rpc.stop());
   const { transaction } = (await facilitator.get(`/payments/${told.transaction}`)).body;
   expect(transaction).not.toBe(told.transaction);

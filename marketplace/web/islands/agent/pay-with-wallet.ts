@@ -6,6 +6,7 @@ import { findKept, type KeptPayment, keep } from "../payment/kept.ts";
 import { usdc } from "../payment/money.ts";
 import { type Delivered, postPayment } from "../payment/post-payment.ts";
 import { signPayment } from "../payment/sign-payment.ts";
+import { forgetUnsigned, keepUnsigned } from "../payment/unsigned.ts";
 import type { ChosenWallet } from "../payment/wallet-panel.ts";
 import type { Outcome } from "./outcome.ts";
 import type { Price } from "./price.ts";
@@ -67,6 +68,7 @@ async function deliverAgain(paying: Paying, { isOwed, ...kept }: KeptPayment): P
 /** What a reload finds: a payment whose end was not known is posted again; one whose run failed waits to be asked to. */
 export async function resume(paying: Paying, kept: KeptPayment): Promise<void> {
   if (!kept.isOwed) return deliver(paying, kept, true);
+  keepUnsigned(paying.agent, kept);
   const button = askAgainButton(paying, kept, runAgain);
   paying.outcome.tell("bad", "The agent failed", "The payment was settled, and is good for another run.", button);
 }
@@ -75,9 +77,17 @@ const runAgain = "Run again without paying";
 
 /** Posts a payment until it is known what came of it. */
 export async function deliver(paying: Paying, kept: KeptPayment, isResumed: boolean): Promise<void> {
-  const { outcome } = paying;
+  const { agent, outcome } = paying;
+  keepUnsigned(agent, kept);
   const delivered = await postPayment(paying.url, kept, outcome, isResumed);
-  if (delivered) return conclude(paying, kept, delivered).finally(() => delivered.watch.stop());
+  if (delivered) {
+    return conclude(paying, kept, delivered).finally(() => {
+      delivered.watch.stop();
+      const { payment } = findKept(agent);
+      if (payment) keepUnsigned(agent, payment);
+      else forgetUnsigned(agent, kept);
+    });
+  }
   const again = askAgainButton(paying, kept, "Ask again");
   const said = "Do not pay again. This page keeps the payment; the same one fetches the result.";
   outcome.tell("maybe", "The end of this payment is not known yet", said, again);

@@ -18,10 +18,9 @@ export class PaymentCard {
   /** `told`: its progress as it was last told. */
   show(kept: Partial<KeptPayment>, told?: PaymentProgress, end?: RailEnd): void {
     const progress = told && withEnd(told, kept);
-    const state = end ? undefined : (progress?.state ?? "signing");
     const [tone, word] = end
       ? (["bad", end.at === "run" ? "run failed" : "refused"] as const)
-      : wordOf(state ?? "", kept);
+      : wordOf(progress?.state ?? "signing", kept);
     const { transaction = null, explorer = null } = progress ?? {};
     const head = [
       badge(tone, word, tone === "info"),

@@ -1,5 +1,6 @@
 import type { InputValues } from "../dom/fields.ts";
 import { storeFirst } from "./room.ts";
+import type { SignedBody } from "./sign.ts";
 
 /*
  * Payments and runs are kept until their answer is here, so that a reload loses nothing that was paid for. They lie in the tab's own
@@ -16,6 +17,8 @@ export interface KeptPayment {
   readonly input: InputValues;
   /** The account whose purchase it pays for; undefined for a purchase without an account. */
   readonly account?: string | undefined;
+  /** Of Hedera: what was signed, and by which account. */
+  readonly signed?: SignedBody;
   /** The query by which `GET /api/payments` tells how it goes. */
   readonly asked: Readonly<Record<string, string>>;
   /** Base units of the stablecoin. */

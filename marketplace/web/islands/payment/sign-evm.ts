@@ -1,15 +1,23 @@
-import { authorizationOf, typedDataOf } from "../../../../client/payments/eip3009.ts";
+import { type Authorization, authorizationOf, typedDataOf } from "../../../../client/payments/eip3009.ts";
 import type { Requirements } from "../../../../client/payments/quote.ts";
 import { accountOf, type Provider } from "../wallet/providers.ts";
 import type { Signed } from "./sign.ts";
 
-/** Has the wallet sign an EIP-3009 authorization, which moves nothing by itself: exactly this amount, to this creator, once. */
-export async function signEvm(provider: Provider, accepted: Requirements, at: Date): Promise<Signed> {
+/**
+ * Has the wallet sign an EIP-3009 authorization, which moves nothing by itself: exactly this amount, to this creator, once. `again`: one
+ * that it signed before.
+ */
+export async function signEvm(
+  provider: Provider,
+  accepted: Requirements,
+  at: Date,
+  again?: Authorization,
+): Promise<Signed> {
   await accountOf(provider);
   await useChain(provider, Number(accepted.network.split(":")[1]));
   // Some wallets have another account on another chain.
-  const from = await accountOf(provider);
-  const authorization = authorizationOf(accepted, from, at);
+  const authorization = again ?? authorizationOf(accepted, await accountOf(provider), at);
+  const { from, nonce, validBefore } = authorization;
   const { types, primaryType, domain } = typedDataOf(accepted, authorization);
   // Wallets are given JSON, which has no bigints, and the types of the domain too.
   const typedData = { types: { EIP712Domain: domainTypes, ...types }, primaryType, domain, message: authorization };
@@ -19,8 +27,8 @@ export async function signEvm(provider: Provider, accepted: Requirements, at: Da
   });
   return {
     payload: { signature, authorization },
-    asked: { network: accepted.network, payer: from, nonce: authorization.nonce },
-    endsAt: Number(authorization.validBefore) * 1_000,
+    asked: { network: accepted.network, payer: from, nonce },
+    endsAt: Number(validBefore) * 1_000,
   };
 }
 

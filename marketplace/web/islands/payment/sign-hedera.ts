@@ -39,21 +39,28 @@ export async function signHedera(provider: Provider, accepted: Requirements, at:
   if (payer === undefined) throw new Error("This wallet has no account on that network.");
   const transfer = hederaTransfer(accepted, payer, at);
   const body = transferBody(transfer, hederaNodes[Math.floor(Math.random() * hederaNodes.length)]!);
-  const answer = (await provider.request({
-    method: "hedera_signTransaction",
-    params: [{ signerAccountId: `${accepted.network}:${payer}`, transactionBody: toBase64(body) }],
-  })) as { signatureMap?: unknown } | null;
-  const signatures = fromSignatureMap(answer?.signatureMap);
   return {
-    payload: { transaction: toBase64(transactionList([{ body, signatures }])) },
+    payload: { transaction: await signBody(provider, `${accepted.network}:${payer}`, body) },
     asked: { network: accepted.network, transaction: transactionId(transfer) },
     endsAt: Number(transfer.seconds + transfer.duration) * 1_000,
+    signed: { by: payer, body: toBase64(body) },
   };
+}
+
+/** The transaction in base64, with the signature of this account (CAIP-10). */
+export async function signBody(
+  provider: Provider,
+  signerAccountId: string,
+  body: Uint8Array<ArrayBuffer>,
+): Promise<string> {
+  const params = [{ signerAccountId, transactionBody: toBase64(body) }];
+  const answer = (await provider.request({ method: "hedera_signTransaction", params })) as { signatureMap?: unknown };
+  return toBase64(transactionList([{ body, signatures: fromSignatureMap(answer?.signatureMap) }]));
 }
 
 function fromSignatureMap(text: unknown): Uint8Array {
   try {
-    if (typeof text === "string" && text !== "") return fromBase64(text);
+    if (text) return fromBase64(String(text));
   } catch {
     // Told below.
   }

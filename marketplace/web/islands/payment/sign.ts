@@ -11,6 +11,13 @@ export interface Signed {
   readonly asked: Readonly<Record<string, string>>;
   /** From then on it can no longer land; milliseconds. */
   readonly endsAt: number;
+  /** What was signed and by which account, where the rest does not say: a transaction's body in base64. */
+  readonly signed?: SignedBody;
+}
+
+export interface SignedBody {
+  readonly by: string;
+  readonly body: string;
 }
 
 /** Whether the wallet can be asked to sign for this network. */

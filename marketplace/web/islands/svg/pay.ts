@@ -70,12 +70,8 @@ export function paymentUnderWay(draws?: boolean): UnderWay | undefined {
 async function deliver(product: Product, kept: KeptPayment, isResumed: boolean): Promise<Made> {
   const delivered = await postPayment(urlOf(product), kept, view, isResumed);
   if (!delivered) {
-    throw new AskFailedError(
-      "Press again, or reload this page: the same payment fetches the result, and nothing is paid twice.",
-      {
-        title: "The end of this payment is not known yet.",
-      },
-    );
+    const said = "Press again, or reload this page: the same payment fetches the result, and nothing is paid twice.";
+    throw notPaid(said, "The end of this payment is not known yet.");
   }
   return conclude(product, kept, delivered).finally(() => delivered.watch.stop());
 }
@@ -101,8 +97,10 @@ async function conclude(product: Product, kept: KeptPayment, delivered: Delivere
       throw notPaid(advice, error);
     case "used":
       throw notPaid(usedSaid(kept, error), "This payment was used already.");
-    case "open":
-      throw notPaid(`${withoutCode(error)} Do not pay again: press, and the same payment is posted again.`, notOver);
+    case "open": {
+      const said = "Do not pay again: press, and the same payment is posted again.";
+      throw notPaid(`${withoutCode(error)} ${said}`, "This payment is not over.");
+    }
     case "refused":
       throw notPaid(withoutCode(error), "The payment was refused.");
     case "failed":
@@ -124,8 +122,6 @@ function refuseWhatNeedsAnAccount({ settings }: Order): void {
   if (layers) throw notPaid("Named layers need an account. Switch them off to pay by wallet.");
   if (hd && aspect === "wide") throw notPaid("Wide drawings in HD need an account. Choose another shape.");
 }
-
-const notOver = "This payment is not over.";
 
 /** Tells why there is no drawing; `title` where money moved, or more is to be said. */
 const notPaid = (message: string, title?: string) => new AskFailedError(message, title === undefined ? {} : { title });

@@ -12,6 +12,9 @@ export function readIdempotencyKey(header: string | string[] | undefined): strin
   });
 }
 
+export const usedForAnother = () => new ApiError("conflict", usedForAnotherText);
+export const usedForAnotherText = "This Idempotency-Key was used for another request.";
+
 /** Headers of requests that are made once, however often they are sent. */
 export const idempotencyHeaders: Shapes = {
   "Idempotency-Key": z
@@ -19,6 +22,16 @@ export const idempotencyHeaders: Shapes = {
     .describe(
       "Your own name for the request, 1 to 255 characters: however often it is sent, it runs and charges once, and " +
         `for ${historyDays} days answers the same. Without it, a retry is a second run and a second charge.`,
+    ),
+};
+
+/** The same for requests that move credits once. */
+export const transferHeaders: Shapes = {
+  "Idempotency-Key": z
+    .string()
+    .describe(
+      "Your own name for the request, 1 to 255 characters: however often it is sent, it moves the credits once, and " +
+        `for ${historyDays} days answers the same. Without it, a retry moves them again.`,
     ),
 };
 

@@ -1,0 +1,157 @@
+import type { PaymentProgress } from "../../../answers/payment-progress.ts";
+import { callout, el, hash } from "../dom/elements.ts";
+import { writeInput } from "../dom/fields.ts";
+import { focusOn } from "../dom/focus.ts";
+import { findKept, type KeptPayment, keep } from "../payment/kept.ts";
+import { usdc } from "../payment/money.ts";
+import { OtherAccountError, signAgain } from "../payment/sign-again.ts";
+import {
+  findUnsigned,
+  forgetNamed,
+  hold,
+  type NamedPayment,
+  readUnsigned,
+  release,
+  signerOf,
+} from "../payment/unsigned.ts";
+import type { WalletPanel } from "../payment/wallet-panel.ts";
+import { refusalOf } from "../wallet/providers.ts";
+import type { Paying } from "./pay-with-wallet.ts";
+
+interface Needs {
+  readonly paying: Paying;
+  readonly panel: Pick<WalletPanel, "wallet">;
+  /** Posts a payment that was signed. */
+  readonly post: (kept: KeptPayment) => Promise<void>;
+}
+
+/** Offers to fetch what was paid for in a page that is closed since; of what ended meanwhile it tells how. */
+export async function offerLost(needs: Needs): Promise<void> {
+  for (const lost of await findUnsigned(needs.paying.agent)) {
+    const [name, { asked }] = lost;
+    const progress = await progressOf(asked);
+    const end = endOf(lost[1], progress);
+    // Its result may be shown by another tab, or was forgotten there, while it was asked about.
+    if (!readUnsigned(name)) continue;
+    needs.paying.form.before(end ? endNotice(name, end) : offer(needs, lost, progress));
+  }
+}
+
+async function progressOf(asked: Readonly<Record<string, string>>): Promise<PaymentProgress | undefined> {
+  const signal = AbortSignal.timeout(5_000);
+  const answer = await fetch(`/api/payments?${new URLSearchParams(asked)}`, { signal }).catch(() => undefined);
+  return answer?.ok ? ((await answer.json().catch(() => undefined)) as PaymentProgress | undefined) : undefined;
+}
+
+type Said = readonly [title: string, said: string];
+
+/** Undefined while the same payment can fetch a result. */
+function endOf(payment: NamedPayment[1], progress: PaymentProgress | undefined): Said | undefined {
+  const { amount, signedAt, endsAt, clockAhead = 0 } = payment;
+  const spoken = `${usdc(amount)} USDC`;
+  if (progress?.delivered) {
+    const said = `${spoken} moved, once. A result is handed out once: this one cannot be fetched any more.`;
+    return [`The result of your run ${when(signedAt)} was handed out`, said];
+  }
+  const isLate = Date.now() - clockAhead > endsAt + clocksDifferMs;
+  const cannotLand = progress?.state === "failed" || (isLate && /^(unseen|verified)$/.test(progress?.state ?? ""));
+  if (!cannotLand) return undefined;
+  return [`Your payment of ${spoken} ${when(signedAt)} was not settled`, "Nothing was charged. It is over."];
+}
+
+function endNotice(name: string, [title, said]: Said): HTMLElement {
+  forgetNamed(name);
+  const close = button("Close", "btn btn-sm btn-ghost");
+  const notice = callout("info", title, said, el("div", { class: "row" }, close));
+  close.addEventListener("click", () => notice.remove());
+  return notice;
+}
+
+function offer(needs: Needs, [name, payment]: NamedPayment, progress: PaymentProgress | undefined): HTMLElement {
+  const { amount, signedAt, isOwed } = payment;
+  const spoken = `${usdc(amount)} USDC`;
+  const begun = progress?.state === "settled" ? `You paid ${spoken}` : `You signed a payment of ${spoken}`;
+  const lost = isOwed ? "the run failed. The payment is good for another run" : "its result did not arrive";
+  const how = el(
+    "p",
+    {},
+    "Signed by ",
+    hash(signerOf(payment), null),
+    ". That wallet is asked to sign the same payment again, and shows its amount again: it is charged once.",
+  );
+  const kept = "This browser keeps what was asked for a day at most, without the signature.";
+  const fetching = button(isOwed ? "Use the payment" : "Fetch the result", "btn");
+  const forgetting = button("Forget it", "btn btn-ghost");
+  const notice = callout(
+    "maybe",
+    `${begun} for a run here ${when(signedAt)}, and ${lost}`,
+    how,
+    el("p", { class: "small" }, kept),
+    el("div", { class: "row" }, fetching, forgetting),
+  );
+  fetching.addEventListener("click", () => needs.paying.press(() => fetchLost(needs, name, notice)));
+  forgetting.addEventListener("click", () => {
+    forgetNamed(name);
+    leave(notice);
+  });
+  // Another tab fetched it, or forgot it.
+  addEventListener("storage", ({ key, newValue }) => {
+    if (key === name && newValue === null) leave(notice);
+  });
+  return notice;
+}
+
+async function fetchLost({ paying, panel, post }: Needs, name: string, notice: HTMLElement): Promise<void> {
+  const { agent, form, outcome } = paying;
+  const { wallet } = panel;
+  if (findKept(agent).payment) return outcome.tell("info", "Another payment is under way here", "It comes first.");
+  if (!wallet)
+    return outcome.tell("warn", "No wallet found in this browser", "Nothing was signed. The payment is kept.");
+  if (!(await hold(name))) return outcome.tell("info", "Another tab fetches this result", "It is shown there.");
+  const payment = readUnsigned(name);
+  if (!payment) {
+    leave(notice);
+    return outcome.tell("info", "This payment was used or forgotten in another tab", "Nothing was signed.");
+  }
+  outcome.wait("sign the same payment again in your wallet");
+  const signed = await signAgain(wallet, payment).catch((error: unknown): Said => {
+    if (!(error instanceof OtherAccountError)) return [refusalOf(error), "Nothing more was charged."];
+    const said = `${signerOf(payment)} paid. Choose that account in the wallet, then press again. Nothing was signed.`;
+    return ["Another account paid for this run", said];
+  });
+  if (!("header" in signed)) {
+    release(name);
+    return outcome.tell("warn", ...signed);
+  }
+  try {
+    keep(agent, { payment: signed });
+  } catch {
+    release(name);
+    return outcome.tell("warn", "This tab has no room for the payment", "It stays kept. Open the page in another tab.");
+  }
+  writeInput(form, signed.input);
+  form.dispatchEvent(new Event("input"));
+  leave(notice);
+  await post(signed);
+}
+
+/** The keyboard goes on where the notice stood. */
+function leave(notice: HTMLElement): void {
+  const next = notice.nextElementSibling;
+  const hadFocus = notice.contains(document.activeElement);
+  notice.remove();
+  if (hadFocus && next instanceof HTMLElement) focusOn(next);
+}
+
+function button(text: string, look: string): HTMLElement {
+  return el("button", { type: "button", class: look }, text);
+}
+
+/** In the reader's own time zone: `at 14:32`, `yesterday at 14:32`. */
+function when(at: number): string {
+  const moment = new Date(at);
+  const day = moment.toDateString() === new Date().toDateString() ? "" : "yesterday ";
+  return `${day}at ${moment.toTimeString().slice(0, 5)}`;
+}
+
+const clocksDifferMs = 60_000;

@@ -1,0 +1,126 @@
+import type { Authorization } from "../../../../client/payments/eip3009.ts";
+import { decodeHeader, type Requirements } from "../../../../client/payments/quote.ts";
+import type { KeptPayment } from "./kept.ts";
+
+/*
+ * A tab keeps its payments until their answers are here (kept.ts), and ends. What it paid for is found again by what lies in the
+ * browser's storage besides: the payment without its signature, so that only the wallet that paid fetches its result, and no other
+ * user of the browser. Signed again it is the same payment, which is charged once.
+ */
+
+export interface UnsignedPayment extends Omit<KeptPayment, "header"> {
+  readonly resource: object;
+  readonly accepted: Requirements;
+  /** What was signed on EVM networks. */
+  readonly authorization?: Authorization;
+}
+
+/** The account that signed it. */
+export function signerOf({ authorization, signed }: UnsignedPayment): string {
+  return authorization?.from ?? signed?.by ?? "";
+}
+
+/** By its name in the browser's storage. */
+export type NamedPayment = readonly [name: string, payment: UnsignedPayment];
+
+/** Keeps it, and marks it as this page's for as long as that is open. One that is large, or that another page could not tell from its own, is not kept. */
+export function keepUnsigned(bought: string, { header, ...kept }: KeptPayment): void {
+  const { resource, accepted, payload } = decodeHeader(header) as Signed;
+  // Of Hedera, what an earlier version of the page kept cannot be signed again.
+  if (!("locks" in navigator) || !(payload.authorization ?? kept.signed)) return;
+  const name = nameOf(bought, kept);
+  const text = JSON.stringify({ ...kept, resource, accepted, authorization: payload.authorization });
+  try {
+    if (text.length > charactersMax) throw new RangeError("too large");
+    makeRoom();
+    localStorage.setItem(name, text);
+    void hold(name);
+  } catch {
+    // The tab keeps it all the same. What was kept in its place may be of another input.
+    forgetNamed(name);
+  }
+}
+
+/** It needs to be fetched no more. */
+export function forgetUnsigned(bought: string, kept: Pick<KeptPayment, "signedAt" | "asked">): void {
+  forgetNamed(nameOf(bought, kept));
+}
+
+export function forgetNamed(name: string): void {
+  try {
+    localStorage.removeItem(name);
+  } catch {
+    // Where nothing can be kept, nothing was.
+  }
+  release(name);
+}
+
+/** Those that no open page holds, the oldest first. */
+export async function findUnsigned(bought: string): Promise<readonly NamedPayment[]> {
+  if (!("locks" in navigator) || names().length === 0) return [];
+  const { held = [] } = await navigator.locks.query();
+  makeRoom();
+  return names().flatMap((name): NamedPayment[] => {
+    const payment = readUnsigned(name);
+    const isOwn = payment && name === nameOf(bought, payment);
+    return isOwn && !held.some((lock) => lock.name === name) ? [[name, payment]] : [];
+  });
+}
+
+export function readUnsigned(name: string): UnsignedPayment | undefined {
+  try {
+    return (JSON.parse(localStorage.getItem(name) ?? "null") as UnsignedPayment | null) ?? undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Marks it as this page's; false where another page has it. */
+export function hold(name: string): Promise<boolean> {
+  if (releases.has(name)) return Promise.resolve(true);
+  return new Promise((resolve, reject) => {
+    const held = (lock: Lock | null) => {
+      resolve(lock !== null);
+      return lock ? new Promise<void>((end) => releases.set(name, end)) : undefined;
+    };
+    navigator.locks.request(name, { ifAvailable: true }, held).catch(reject);
+  });
+}
+
+export function release(name: string): void {
+  releases.get(name)?.();
+  releases.delete(name);
+}
+
+/** By the names of what this page holds. */
+const releases = new Map<string, () => void>();
+
+/** Forgets what is older than a day, and the oldest of what is too many. */
+function makeRoom(): void {
+  const kept = names();
+  const old = kept.filter((name) => signedAt(name) < Date.now() - keptMs);
+  for (const name of new Set([...old, ...kept.slice(0, -(keptMax - 1))])) localStorage.removeItem(name);
+}
+
+function names(): string[] {
+  const own = Object.keys(localStorage).filter((key) => key.startsWith(unfetchedMark));
+  return own.toSorted((one, other) => signedAt(one) - signedAt(other));
+}
+
+const signedAt = (name: string) => Number(name.split(" ")[1]);
+
+function nameOf(bought: string, { signedAt: at, asked }: Pick<KeptPayment, "signedAt" | "asked">): string {
+  return `${unfetchedMark}${at} ${bought} ${asked.nonce ?? asked.transaction}`;
+}
+
+interface Signed {
+  readonly resource: object;
+  readonly accepted: Requirements;
+  readonly payload: { readonly authorization?: Authorization };
+}
+
+/** How the storage names them: with when each was signed, what it buys, and its id. */
+const unfetchedMark = "unfetched ";
+const keptMs = 24 * 3_600_000;
+const keptMax = 20;
+const charactersMax = 65_536;
