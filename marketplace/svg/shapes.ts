@@ -43,7 +43,9 @@ export const svgShape = covering<SvgResult & { svg: string }>()(
       advice: z
         .string()
         .optional()
-        .describe("What to do instead, where the picture has more than vector shapes can hold, as photographs have."),
+        .describe(
+          "What to do instead, where the picture has more than vector shapes can hold, as photographs have, or is blurred.",
+        ),
       cost_usd: z.number(),
       ms: z.int(),
       stand_in: z

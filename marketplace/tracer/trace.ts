@@ -18,7 +18,7 @@ import { liftLines } from "./lines/lift.ts";
 import { groupObjects } from "./objects/find-objects.ts";
 import { shapesOf } from "./objects/shapes-of-areas.ts";
 import { findTextRuns } from "./objects/text-runs.ts";
-import { isFlat, type Settings, settingsOf, type TraceOptions, usualLambda } from "./options.ts";
+import type { TraceOptions } from "./options.ts";
 import { drawAreas } from "./output/draw-areas.ts";
 import { drawField, drawGround } from "./output/draw-field.ts";
 import { finish, type Trace } from "./output/finish.ts";
@@ -36,6 +36,7 @@ import { nearestColour } from "./regions/palette.ts";
 import { joinRadials } from "./regions/radial.ts";
 import { relaxBorders } from "./regions/relax.ts";
 import { segment } from "./regions/segment.ts";
+import { isFlat, type Settings, settingsOf, usualLambda } from "./settings.ts";
 import { liftOffGround } from "./shadow/off-ground.ts";
 import { type Lifted, liftShadow } from "./shadow/shadow.ts";
 
@@ -115,13 +116,13 @@ function onPaper(image: Raster, settings: Settings): [Raster, Settings] {
 
 /** What is faint with more contrast, where its colours are drawn as they are. */
 function withContrast(image: Raster, settings: Settings): [Raster, Settings] {
-  // Where fewer details are wanted than usual, a texture is grain.
+  // Where fewer details are wanted or to be had than usual, a texture is grain.
   const stronger = settings.palette ? null : strengthened(image, settings.lambda > usualLambda ? texturePx : 1);
   if (!stronger) return [image, settings];
-  const { original, strength } = stronger;
+  const { strength } = stronger;
   // The fewer levels an edge has, the less they say of where it runs.
   const tolerance = settings.tolerance * Math.min(2, strength ** 0.4);
-  return [stronger.image, { ...settings, original, tolerance }];
+  return [stronger.image, { ...settings, strengthened: stronger, tolerance }];
 }
 
 const texturePx = 8;
@@ -215,6 +216,7 @@ interface Stage {
 /** Steps 1 to 3 at a working scale. */
 function prepare(image: Raster, scale: number, settings: Settings, deadlineMs: number): Stage {
   const { source, width, height, margin, blur } = sourceOf(image, scale, settings);
+  keepTo(deadlineMs);
   const lifted = liftSoft(source, width, height, settings);
   const pixels = lifted?.above ?? source;
   // Edges are measured in the source all the same.
@@ -251,7 +253,8 @@ function sourceOf(image: Raster, scale: number, settings: Settings) {
 /** Lifts off soft shadows and the things on them, where they may be drawn on their own and the byte budget has room for that. */
 function liftSoft(pixels: Uint8Array, width: number, height: number, settings: Settings): Lifted | null {
   const { mode, style, grid, bytesMax, removeBackground } = settings;
-  if (mode !== "stacked") return null;
+  // A shadow in its original colour is as it was on its own ground only.
+  if (mode !== "stacked" || (removeBackground && settings.strengthened)) return null;
   const fadesAway = removeBackground && style !== "lineart";
   const lifted = liftShadow(pixels, width, height) ?? (fadesAway ? liftOffGround(pixels, width, height) : null);
   if (!lifted) return null;
@@ -306,9 +309,10 @@ function draw(stage: Stage, merges: number, image: Raster, settings: Settings, d
 function inOriginalColours(
   drawing: Drawing,
   background: Background | null,
-  { original }: Settings,
+  { strengthened }: Settings,
 ): [Drawing, Background | null] {
-  if (!original) return [drawing, background];
+  if (!strengthened) return [drawing, background];
+  const { original } = strengthened;
   const groups = drawing.groups.map((group) => ({
     ...group,
     elements: group.elements.map((element) => repainted(element, original)),

@@ -115,28 +115,76 @@ describe.each(["evm", "hedera"] as const)("a payment on %s whose page was closed
   });
 });
 
-test("a wallet whose second signature has other bytes fetches the result all the same", async () => {
-  const { context, spent, close } = await payAndClose("evm");
-  site.model.answerHeld();
-  await expect.poll(spent).toBe(price);
-  const account = privateKeyToAccount(evmWallets({}).buyer.privateKey as `0x${string}`);
-  await context.exposeFunction("signWithEntropy", async (text: string) => {
-    setSignEntropy(true);
-    return account.signTypedData(JSON.parse(text));
-  });
+/** A wallet of the account that paid, which signs as it is told to here. */
+async function bringWallet(context: BrowserContext, sign: (typedData: TypedData) => Promise<string>): Promise<void> {
+  await context.exposeFunction("signTypedData", async (text: string) => sign(JSON.parse(text)));
   await context.route("**/demo-wallet.js", (route) => route.fulfill({ contentType: "text/javascript", body: "" }));
   await context.addInitScript((holder) => {
-    const sign = (text: unknown) => Reflect.get(globalThis, "signWithEntropy")(text);
     const request = async ({ method, params }: { method: string; params?: readonly unknown[] }) => {
-      if (method === "eth_signTypedData_v4") return sign(params?.[1]);
+      if (method === "eth_signTypedData_v4") return Reflect.get(globalThis, "signTypedData")(params?.[1]);
       if (method === "eth_chainId") return "0x14a34";
       return method.startsWith("eth_") && method.endsWith("ccounts") ? [holder] : Promise.reject({ code: 4200 });
     };
     const detail = { info: { uuid: "own", name: "Own wallet", icon: "data:,", rdns: "o" }, provider: { request } };
     const announce = () => dispatchEvent(new CustomEvent("eip6963:announceProvider", { detail }));
     addEventListener("eip6963:requestProvider", announce);
-  }, account.address);
+  }, payer.address);
+}
+
+const payer = privateKeyToAccount(evmWallets({}).buyer.privateKey as `0x${string}`);
+type TypedData = Parameters<typeof payer.signTypedData>[0];
+
+test("a wallet whose second signature has other bytes fetches the result all the same", async () => {
+  const { context, spent, close } = await payAndClose("evm");
+  site.model.answerHeld();
+  await expect.poll(spent).toBe(price);
+  await bringWallet(context, (typedData) => {
+    setSignEntropy(true);
+    return payer.signTypedData(typedData);
+  });
   const page = await openAnew(context);
+  await fetchButton(page).click();
+  await resultOf(page).getByText("found again, not paid twice").waitFor();
+  expect(await spent()).toBe(price);
+  await close();
+});
+
+test("a wallet that signs with another account's key is told so, and the payment is offered again", async () => {
+  const { context, spent, close } = await payAndClose("evm");
+  site.model.answerHeld();
+  await expect.poll(spent).toBe(price);
+  let signer = privateKeyToAccount(evmWallets({}).creator.privateKey as `0x${string}`);
+  await bringWallet(context, (typedData) => signer.signTypedData(typedData));
+  const page = await openAnew(context);
+  await fetchButton(page).click();
+  await resultOf(page).getByText("The wallet did not sign the same payment").waitFor();
+  expect(await unfetched(page)).toHaveLength(1);
+  signer = payer;
+  await page.reload();
+  await fetchButton(page).click();
+  await resultOf(page).getByText("found again, not paid twice").waitFor();
+  expect(await spent()).toBe(price);
+  await close();
+});
+
+test("the wallet that signs on the payment's network is asked, whichever comes first", async () => {
+  const { context, spent, close } = await payAndClose("hedera");
+  site.model.answerHeld();
+  await expect.poll(spent).toBe(price);
+  // One that signs on EVM networks alone, and announces itself before the other.
+  await context.addInitScript(() => {
+    const request = async ({ method }: { method: string }) =>
+      method === "eth_chainId"
+        ? "0x14a34"
+        : method.startsWith("eth_")
+          ? [`0x${"7e".repeat(20)}`]
+          : Promise.reject({ code: 4200 });
+    const detail = { info: { uuid: "evm", name: "EVM alone", icon: "data:,", rdns: "e" }, provider: { request } };
+    const announce = () => dispatchEvent(new CustomEvent("eip6963:announceProvider", { detail }));
+    addEventListener("eip6963:requestProvider", announce);
+  });
+  const page = await openAnew(context);
+  await page.locator("#wallet-choice").waitFor();
   await fetchButton(page).click();
   await resultOf(page).getByText("found again, not paid twice").waitFor();
   expect(await spent()).toBe(price);

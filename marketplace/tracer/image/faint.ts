@@ -24,7 +24,7 @@ export function strengthened(image: Raster, grainPx = 1): Strengthened | null {
  */
 function withMoreContrast(image: Raster, grainPx: number): Strengthened | null {
   const { low, range } = levels(image);
-  if (range === 0 || range > rangeMin / strengthMin) return null;
+  if (range < seenMin || range > rangeMin / strengthMin) return null;
   const strength = Math.min(rangeMin / range, grainMax / grain(image, grainPx));
   if (strength < strengthMin) return null;
   const fixed = low.map((level) => (255 * level) / (255 - range));
@@ -85,6 +85,8 @@ function grain({ width, height, rgba }: Raster, away: number): number {
   return step;
 }
 
+/** What has fewer levels is not seen. */
+const seenMin = 4;
 /** What has fewer levels is faint. */
 const rangeMin = 128;
 /** What would be strengthened by less is drawn as it is. */

@@ -22,8 +22,11 @@ export function sharpened(pixels: Uint8Array, width: number, height: number): Ui
   return out;
 }
 
-/** How wide most edges of a picture are, px; 0 where that is not more than usual. Premultiplied; of a large picture some rows are looked at. */
-export function blurOf(pixels: Uint8Array, width: number, height: number): number {
+/**
+ * How wide most edges of a picture are, px; 0 where they would not be wide at `scale`. Premultiplied; of a large picture some rows are
+ * looked at.
+ */
+export function blurOf(pixels: Uint8Array, width: number, height: number, scale = 1): number {
   const edges = new Edges(pixels, width, height);
   const widths: number[] = [];
   const rowsApart = Math.max(rowsApartMin, Math.ceil((width * height) / lookedAtMax));
@@ -35,7 +38,7 @@ export function blurOf(pixels: Uint8Array, width: number, height: number): numbe
     }
   }
   widths.sort((a, b) => a - b);
-  const isBlurred = widths.length >= edgesMin && widths[(widths.length * sharpShareMax) | 0] >= blurredPx;
+  const isBlurred = widths.length >= edgesMin && widths[(widths.length * sharpShareMax) | 0] * scale >= blurredPx;
   return isBlurred ? widths[widths.length >> 1] : 0;
 }
 

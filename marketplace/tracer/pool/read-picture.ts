@@ -5,7 +5,7 @@ import { sharp } from "./sharp.ts";
 
 /**
  * Asks libvips for what is wanted of a picture: its first frame, of no more pixels than any may have. Rejects where the file is cut short,
- * or a JPEG damaged within, which would be decoded with grey and shifted blocks.
+ * or the first thing that libjpeg warns of is damage within, which would be decoded with grey and shifted blocks.
  */
 export async function readPicture<T>(
   bytes: Uint8Array,

@@ -1,7 +1,7 @@
 import { type Colour, opaqueMin } from "../drawing.ts";
 import { eachRun } from "../image/runs.ts";
-import type { Settings } from "../options.ts";
-import { type Background, type Beneath, findBackground } from "./background.ts";
+import type { Settings } from "../settings.ts";
+import { type Background, type Beneath, findBackground, removalOf } from "./background.ts";
 import { moments, plane, type Segmented, stride } from "./colour-model.ts";
 import { type AreaMap, components, componentsOf, grouped } from "./components.ts";
 import { type Gradient, isField, isRadial } from "./gradient.ts";
@@ -158,7 +158,7 @@ function describeEach(
   const background =
     toned && settings.removeBackground
       ? toned.removed(map)
-      : findBackground(map, sums, opaque, settings.removeBackground ? beneath : null);
+      : findBackground(map, sums, opaque, removalOf(settings, beneath));
   if (settings.removeBackground && background) {
     for (let a = 0; a < count; a++) {
       if (background.areas[a] === 0) continue;

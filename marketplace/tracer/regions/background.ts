@@ -1,4 +1,5 @@
 import type { Colour } from "../drawing.ts";
+import type { Settings } from "../settings.ts";
 import { channelStride, coloursAt, stride, unevenness } from "./colour-model.ts";
 import type { AreaMap } from "./components.ts";
 import { withCounters } from "./counters.ts";
@@ -16,6 +17,16 @@ export interface Beneath {
   readonly on: Uint8Array | null;
 }
 
+interface Removing extends Beneath {
+  /** How many times the contrast it has the picture is traced with. */
+  readonly strength: number;
+}
+
+/** What findBackground has to know where the background is to be removed; null where it is not. */
+export function removalOf({ removeBackground, strengthened }: Settings, beneath: Beneath): Removing | null {
+  return removeBackground ? { ...beneath, strength: strengthened?.strength ?? 1 } : null;
+}
+
 /**
  * The colour of most of the picture's border, and the areas at the border within eight levels of it. With `removing`,
  * the background must be of one colour, and the inside of letters goes with it, unless it lies `on` something soft.
@@ -24,14 +35,14 @@ export function findBackground(
   map: AreaMap,
   sums: Float64Array,
   opaque: Uint8Array,
-  removing: Beneath | null,
+  removing: Removing | null,
 ): Background | null {
   const { width, height, count } = map;
   const onBorder = bordersOf(map);
   let main = 0;
   for (let a = 1; a < count; a++) if (onBorder[a] > onBorder[main]) main = a;
   if (onBorder[main] < borderShareMin * 2 * (width + height) || opaque[main] === 0) return null;
-  if (removing && unevenness(sums, main) > unevenMax) return null;
+  if (removing && unevenness(sums, main) > unevenMax * removing.strength ** 2) return null;
   const mean = (a: number, c: number) => sums[a * stride + coloursAt + c * channelStride] / sums[a * stride];
   const same = new Uint8Array(count);
   for (let a = 0; a < count; a++) {

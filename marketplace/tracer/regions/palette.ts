@@ -1,5 +1,5 @@
 import type { Colour } from "../drawing.ts";
-import type { Settings } from "../options.ts";
+import type { Settings } from "../settings.ts";
 
 /** A straight colour of the picture and how much of it there is, px times squared opacity: as much as an error in it counts. */
 export interface Sample {

@@ -1,6 +1,6 @@
 import { type Colour, opaqueMin } from "../drawing.ts";
-import type { Settings } from "../options.ts";
-import { type Background, type Beneath, findBackground } from "./background.ts";
+import type { Settings } from "../settings.ts";
+import { type Background, type Beneath, findBackground, removalOf } from "./background.ts";
 import { alphaAt, channelStride, coloursAt, stride } from "./colour-model.ts";
 import type { AreaMap } from "./components.ts";
 import { nearestColour, paletteOf, type Sample } from "./palette.ts";
@@ -28,7 +28,7 @@ export function toneAreas(map: AreaMap, sums: Float64Array, settings: Settings, 
   const { count, flat } = map;
   const alphas = Float64Array.from({ length: count }, (_, a) => sums[a * stride + alphaAt] / sums[a * stride]);
   const opaque = Uint8Array.from(alphas, (alpha) => (alpha >= opaqueMin ? 1 : 0));
-  const ground = settings.removeBackground ? findBackground(map, sums, opaque, beneath) : null;
+  const ground = settings.removeBackground ? findBackground(map, sums, opaque, removalOf(settings, beneath)) : null;
   const kept = Array.from(alphas, (alpha, a) => alpha >= alphaMin && ground?.areas[a] !== 1);
   const samples = kept.flatMap((is, a) => (is ? [sampleOf(sums, a)] : []));
   const palette = paletteOf([...samples, ...beneath.shades], settings);

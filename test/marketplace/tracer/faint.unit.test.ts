@@ -36,6 +36,18 @@ describe("what is faint is drawn as exactly as what is not", () => {
     expect(new Set(fills(result.svg))).toEqual(new Set(["#020304", "#0b0d0f", "#0f0a08"]));
   });
 
+  test("a soft shadow and the light of the ground do not keep the background from being removed", () => {
+    const shadow = `<defs><filter id="s"><feGaussianBlur stdDeviation="7"/></filter><radialGradient id="v" r=".9"><stop stop-color="#fff"/>
+      <stop offset="1" stop-color="#f6f6f6"/></radialGradient></defs><rect width="200" height="200" fill="url(#v)"/>
+      <circle cx="104" cy="108" r="50" opacity=".12" filter="url(#s)"/><circle cx="100" cy="100" r="50" fill="#ece4dc"/>`;
+    const result = trace(picture(200, 200, shadow), { removeBackground: true });
+    expect(result.removed).not.toBeNull();
+    // What is left of a shadow may darken what is beneath it, but not lighten it.
+    for (const [, colour, opacity] of result.svg.matchAll(/fill="#(\w+)" fill-opacity="([\d.]+)"/g)) {
+      if (Number(opacity) < 0.9) expect(Number.parseInt(colour!.slice(0, 2), 16)).toBeLessThan(128);
+    }
+  });
+
   test("a watermark of 6 % opacity", () => {
     const faint = picture(200, 200, `<g opacity=".06">${calendar("#000", "#c00")}</g>`);
     const result = trace(faint);
@@ -61,7 +73,12 @@ test("grain, one colour and what has contrast are left as they are", () => {
     ...paper,
     rgba: paper.rgba.map((v, i) => (i % 4 === 3 ? 255 : v - (noise(64, 64).rgba[i]! >> 4))),
   };
-  for (const image of [paper, grainy, picture(64, 64, `<circle cx="32" cy="32" r="20"/>`)]) {
+  const unseen = picture(
+    64,
+    64,
+    `<rect width="64" height="64" fill="#fff"/><circle cx="32" cy="32" r="20" fill="#fdfdfd"/>`,
+  );
+  for (const image of [paper, grainy, unseen, picture(64, 64, `<circle cx="32" cy="32" r="20"/>`)]) {
     expect(strengthened(image)).toBeNull();
   }
 });

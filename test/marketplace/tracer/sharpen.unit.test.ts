@@ -45,6 +45,10 @@ describe("an enlarged logo", () => {
     expect(ssim).toBeGreaterThan(0.97);
     expect(notesOn({ image, options: {}, result, ms: 100, score }).advice).toMatch(/blurred.*Style logo/);
     expect(notesOn({ image, options: { style: "logo" }, result, ms: 100, score: 0.6 }).advice).toMatch(/score/);
+    expect(notesOn({ image, options: { colors: 3 }, result, ms: 100, score: 0.6 })).toEqual({});
+    // A picture that is traced reduced is blurred only if it still is then.
+    const large = await enlarged(picture(2400, 2400, badge), 3);
+    expect(notesOn({ image: large, options: {}, result, ms: 100, score: 0.9 })).toEqual({});
   });
 
   test("on nothing is see-through around sharp edges", async () => {

@@ -4,6 +4,7 @@ import { writeInput } from "../dom/fields.ts";
 import { focusOn } from "../dom/focus.ts";
 import { findKept, type KeptPayment, keep } from "../payment/kept.ts";
 import { usdc } from "../payment/money.ts";
+import { canSignFor } from "../payment/sign.ts";
 import { OtherAccountError, signAgain } from "../payment/sign-again.ts";
 import {
   findUnsigned,
@@ -15,7 +16,7 @@ import {
   signerOf,
 } from "../payment/unsigned.ts";
 import type { WalletPanel } from "../payment/wallet-panel.ts";
-import { refusalOf } from "../wallet/providers.ts";
+import { refusalOf, type Wallet } from "../wallet/providers.ts";
 import type { Paying } from "./pay-with-wallet.ts";
 
 interface Needs {
@@ -60,7 +61,9 @@ function endOf(payment: NamedPayment[1], progress: PaymentProgress | undefined):
 }
 
 function endNotice(name: string, [title, said]: Said): HTMLElement {
-  forgetNamed(name);
+  // A page in the background may be closed unseen.
+  if (document.visibilityState === "visible") forgetNamed(name);
+  else document.addEventListener("visibilitychange", () => forgetNamed(name), { once: true });
   const close = button("Close", "btn btn-sm btn-ghost");
   const notice = callout("info", title, said, el("div", { class: "row" }, close));
   close.addEventListener("click", () => notice.remove());
@@ -103,14 +106,17 @@ function offer(needs: Needs, [name, payment]: NamedPayment, progress: PaymentPro
 
 async function fetchLost({ paying, panel, post }: Needs, name: string, notice: HTMLElement): Promise<void> {
   const { agent, form, outcome } = paying;
-  const { wallet } = panel;
   if (findKept(agent).payment) return outcome.tell("info", "Another payment is under way here", "It comes first.");
+  const { network } = readUnsigned(name)?.accepted ?? {};
+  const wallet = network && (await walletFor(network, form, panel));
   if (!wallet)
-    return outcome.tell("warn", "No wallet found in this browser", "Nothing was signed. The payment is kept.");
-  if (!(await hold(name))) return outcome.tell("info", "Another tab fetches this result", "It is shown there.");
+    return outcome.tell("warn", "No wallet here signs on that network", "Nothing was signed. The payment is kept.");
+  if (!(await hold(name).catch(() => false)))
+    return outcome.tell("info", "Another tab fetches this result", "It is shown there.");
   const payment = readUnsigned(name);
   if (!payment) {
     leave(notice);
+    release(name);
     return outcome.tell("info", "This payment was used or forgotten in another tab", "Nothing was signed.");
   }
   outcome.wait("sign the same payment again in your wallet");
@@ -133,6 +139,22 @@ async function fetchLost({ paying, panel, post }: Needs, name: string, notice: H
   form.dispatchEvent(new Event("input"));
   leave(notice);
   await post(signed);
+}
+
+/** The one that the page has chosen for the network of the payment, which it is turned to. */
+async function walletFor(network: string, form: HTMLFormElement, panel: Needs["panel"]): Promise<Wallet | undefined> {
+  const radio = form.querySelector<HTMLInputElement>(`input[name=network][value="${CSS.escape(network)}"]`);
+  if (radio && !radio.checked) {
+    radio.checked = true;
+    radio.dispatchEvent(new Event("change", { bubbles: true }));
+  }
+  for (let attempt = 0; attempt < 10; attempt += 1) {
+    const { wallet } = panel;
+    if (wallet && (await canSignFor(wallet, network))) return wallet;
+    // The choice of a wallet follows that of the network, and wallets are asked.
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+  return undefined;
 }
 
 /** The keyboard goes on where the notice stood. */

@@ -2,11 +2,11 @@ import { byId, el } from "../dom/elements.ts";
 import { readInput, saysInput, showFieldError } from "../dom/fields.ts";
 import { AnswerError, errorOf } from "../payment/answer.ts";
 import { closePayment, endPayment, usedSaid, withoutCode } from "../payment/end-payment.ts";
-import { findKept, type KeptPayment, keep } from "../payment/kept.ts";
+import { findKept, forget, type KeptPayment, keep } from "../payment/kept.ts";
 import { usdc } from "../payment/money.ts";
 import { type Delivered, postPayment } from "../payment/post-payment.ts";
 import { signPayment } from "../payment/sign-payment.ts";
-import { forgetUnsigned, keepUnsigned } from "../payment/unsigned.ts";
+import { forgetUnsigned, keepUnsigned, releaseUnsigned } from "../payment/unsigned.ts";
 import type { ChosenWallet } from "../payment/wallet-panel.ts";
 import type { Outcome } from "./outcome.ts";
 import type { Price } from "./price.ts";
@@ -84,8 +84,10 @@ export async function deliver(paying: Paying, kept: KeptPayment, isResumed: bool
     return conclude(paying, kept, delivered).finally(() => {
       delivered.watch.stop();
       const { payment } = findKept(agent);
-      if (payment) keepUnsigned(agent, payment);
-      else forgetUnsigned(agent, kept);
+      if (!payment) return forgetUnsigned(agent, kept);
+      if (!isOtherwiseSigned(kept, delivered)) return keepUnsigned(agent, payment);
+      forget(agent, "payment");
+      releaseUnsigned(agent, kept);
     });
   }
   const again = askAgainButton(paying, kept, "Ask again");
@@ -111,6 +113,7 @@ async function conclude(paying: Paying, kept: KeptPayment, delivered: Delivered)
         isFoundAgain: isAgain,
         isOfEarlierInput: !saysInput(paying.form, kept.input),
       });
+      forgetUnsigned(agent, kept);
       return closePayment(ended);
     case "free":
       return outcome.show(freeResult(body, becameFree));
@@ -123,6 +126,10 @@ async function conclude(paying: Paying, kept: KeptPayment, delivered: Delivered)
     case "used":
       return outcome.tell("bad", "This payment was used already", usedSaid(kept, error));
     case "open": {
+      if (isOtherwiseSigned(kept, delivered)) {
+        const stays = "It stays kept. Choose the account that paid in the wallet, then reload this page.";
+        return outcome.tell("warn", "The wallet did not sign the same payment", stays);
+      }
       const said = `${withoutCode(error)} Do not pay again: this page keeps the payment.`;
       outcome.tell("maybe", "This payment is not over", said, askAgainButton(paying, kept, "Ask again"));
       break;
@@ -136,6 +143,11 @@ async function conclude(paying: Paying, kept: KeptPayment, delivered: Delivered)
   }
   // The field is wrong, but the payment posted with it may have been charged before.
   showFieldError(paying.form, body.field, error);
+}
+
+/** What a wallet was asked to sign again is refused for its signature: posted again it would be refused again. */
+function isOtherwiseSigned({ isSignedAgain }: KeptPayment, { status, body }: Delivered): boolean {
+  return isSignedAgain === true && status === 402 && /signature/i.test(errorOf(status, body));
 }
 
 function askAgainButton(paying: Paying, kept: KeptPayment, text: string): HTMLElement {

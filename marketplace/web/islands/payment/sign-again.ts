@@ -13,7 +13,7 @@ export class OtherAccountError extends Error {}
 export async function signAgain(wallet: Wallet, unsigned: UnsignedPayment): Promise<KeptPayment> {
   const { resource, accepted, authorization, ...kept } = unsigned;
   const payload = authorization ? await signEvmAgain(wallet, unsigned) : await signHederaAgain(wallet, unsigned);
-  return { ...kept, header: encodeHeader({ x402Version: 2, resource, accepted, payload }) };
+  return { ...kept, isSignedAgain: true, header: encodeHeader({ x402Version: 2, resource, accepted, payload }) };
 }
 
 async function signEvmAgain({ provider }: Wallet, unsigned: UnsignedPayment) {

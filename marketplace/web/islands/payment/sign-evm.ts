@@ -39,9 +39,6 @@ async function useChain(provider: Provider, chainId: number): Promise<void> {
   await provider.request({ method: "wallet_switchEthereumChain", params: [{ chainId: hex }] });
 }
 
-const domainTypes = [
-  { name: "name", type: "string" },
-  { name: "version", type: "string" },
-  { name: "chainId", type: "uint256" },
-  { name: "verifyingContract", type: "address" },
-];
+const domainTypes = ["string name", "string version", "uint256 chainId", "address verifyingContract"]
+  .map((field) => field.split(" "))
+  .map(([type, name]) => ({ name, type }));

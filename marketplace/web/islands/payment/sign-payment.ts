@@ -71,7 +71,7 @@ export async function signPayment(purchase: Purchase): Promise<KeptPayment | Not
 const tooLarge: NotSigned = {
   tone: "warn",
   title: "This is too large to be paid for here",
-  said: "The browser cannot keep it until its answer is here. Use a smaller picture, or pay from a terminal. Nothing was charged.",
+  said: "This browser has no room for it. Use a smaller picture, or pay from a terminal. Nothing was charged.",
 };
 
 function notSigned(view: PaymentView, refusal: string, said = "Nothing was charged."): NotSigned {

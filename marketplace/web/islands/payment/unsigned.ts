@@ -4,8 +4,8 @@ import type { KeptPayment } from "./kept.ts";
 
 /*
  * A tab keeps its payments until their answers are here (kept.ts), and ends. What it paid for is found again by what lies in the
- * browser's storage besides: the payment without its signature, so that only the wallet that paid fetches its result, and no other
- * user of the browser. Signed again it is the same payment, which is charged once.
+ * browser's storage besides: the payment without its signature, which moves no money. Signed again it is the same payment, which is
+ * charged once. A signature that settled on an EVM chain is public there: who has this storage, too, can fetch the result.
  */
 
 export interface UnsignedPayment extends Omit<KeptPayment, "header"> {
@@ -32,13 +32,18 @@ export function keepUnsigned(bought: string, { header, ...kept }: KeptPayment): 
   const text = JSON.stringify({ ...kept, resource, accepted, authorization: payload.authorization });
   try {
     if (text.length > charactersMax) throw new RangeError("too large");
-    makeRoom();
+    makeRoom(localStorage.getItem(name) === null ? keptMax - 1 : keptMax);
     localStorage.setItem(name, text);
     void hold(name);
   } catch {
     // The tab keeps it all the same. What was kept in its place may be of another input.
     forgetNamed(name);
   }
+}
+
+/** This page lets another one fetch it. */
+export function releaseUnsigned(bought: string, kept: Pick<KeptPayment, "signedAt" | "asked">): void {
+  release(nameOf(bought, kept));
 }
 
 /** It needs to be fetched no more. */
@@ -59,7 +64,7 @@ export function forgetNamed(name: string): void {
 export async function findUnsigned(bought: string): Promise<readonly NamedPayment[]> {
   if (!("locks" in navigator) || names().length === 0) return [];
   const { held = [] } = await navigator.locks.query();
-  makeRoom();
+  makeRoom(keptMax);
   return names().flatMap((name): NamedPayment[] => {
     const payment = readUnsigned(name);
     const isOwn = payment && name === nameOf(bought, payment);
@@ -96,10 +101,10 @@ export function release(name: string): void {
 const releases = new Map<string, () => void>();
 
 /** Forgets what is older than a day, and the oldest of what is too many. */
-function makeRoom(): void {
+function makeRoom(left: number): void {
   const kept = names();
   const old = kept.filter((name) => signedAt(name) < Date.now() - keptMs);
-  for (const name of new Set([...old, ...kept.slice(0, -(keptMax - 1))])) localStorage.removeItem(name);
+  for (const name of new Set([...old, ...kept.slice(0, -left)])) localStorage.removeItem(name);
 }
 
 function names(): string[] {
