@@ -13,6 +13,7 @@
  *
  * Each change is one statement that asks for the state before it and, except for `claim`, `reopen` and `giveWay` (from the same states as
  * `reopen`), for the token of the claim: the caller who claimed the payment has it and, once that caller's lease has run out, the reconciler.
+ * `loseToChain` asks for the transaction that was told instead: no claim is held on what is settled.
  */
 
 export const paymentStates = ["claimed", "broadcast", "unknown", "settled", "failed"] as const;

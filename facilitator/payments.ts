@@ -187,6 +187,8 @@ export interface PaymentStory extends Omit<PaymentState, "transaction"> {
   readonly feePayer: string | undefined;
   /** The payment failed and is still valid: a caller who presents it may have it sent again. */
   readonly retryable: boolean;
+  /** It failed after it was settled: a reorganisation of its chain took that back. What ended first stands in `finished_at`. */
+  readonly wasTakenBack: boolean;
   /** The payment landed in a transaction that this service did not send. */
   readonly landedByAnother: boolean;
   /** What to ask the transaction's cost by; undefined unless a transaction of this service ended the payment. */
@@ -207,9 +209,15 @@ export async function paymentStory(
     broadcastAt: row.broadcast_at ?? undefined,
     feePayer: row.fee_payer ?? undefined,
     retryable: row.retryable,
+    wasTakenBack: wasTakenBack(row),
     landedByAnother: row.landed_by_another,
     charged: chargedOf(row),
   };
+}
+
+/** One that was looked at anew since, and failed then, ended later. */
+function wasTakenBack({ state, taken_back_at: takenBack, finished_at: finished }: PaymentRow): boolean {
+  return state === "failed" && takenBack !== null && finished !== null && takenBack >= finished;
 }
 
 function chargedOf({ id, network, transaction_id: transaction, ...row }: PaymentRow): Charged | undefined {
@@ -261,6 +269,7 @@ interface PaymentRow extends Pick<PaymentState, "state" | "network" | "payer" | 
   readonly created_at: Date;
   readonly expires_at: Date;
   readonly finished_at: Date | null;
+  readonly taken_back_at: Date | null;
   readonly broadcast_at: Date | null;
   readonly fee_payer: string | null;
   readonly retryable: boolean;
@@ -270,7 +279,7 @@ interface PaymentRow extends Pick<PaymentState, "state" | "network" | "payer" | 
 
 /** Only what was found on the chain has no digest of its message. By name: a column that a newer version adds changes nothing for the statements that a connection has prepared. */
 const columns = `id, network, payment_key, state, payer, pay_to, asset, amount_atomic, network_fee, transaction_id, resource_url,
-  message_digest is null as found_again, error_reason, created_at, expires_at, finished_at, broadcast_at, fee_payer, retryable, landed_by_another, terms_digest`;
+  message_digest is null as found_again, error_reason, created_at, expires_at, finished_at, taken_back_at, broadcast_at, fee_payer, retryable, landed_by_another, terms_digest`;
 
 function stateOf(config: Explorers, row: PaymentRow): Omit<PaymentState, "transaction"> {
   return {

@@ -36,7 +36,7 @@ export async function claimPayments(
             asset = excluded.asset, amount_atomic = excluded.amount_atomic, resource_url = excluded.resource_url,
             expires_at = excluded.expires_at, lease_until = excluded.lease_until, fee_payer = null, nonce = null,
             transaction_id = null, raw_transactions = null, broadcast_at = null, error_reason = null, error_message = null,
-            finished_at = null, retryable = false, network_fee = null, offer = excluded.offer, offer_digest = excluded.offer_digest,
+            finished_at = null, taken_back_at = null, retryable = false, network_fee = null, offer = excluded.offer, offer_digest = excluded.offer_digest,
             message_digest = excluded.message_digest, terms_digest = excluded.terms_digest
         where ${claimableAgain("payments")}
       returning id, claim_token as token`,

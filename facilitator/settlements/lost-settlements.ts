@@ -201,7 +201,7 @@ async function addSettled(tx: Transaction, network: string, settlement: SentSett
            lease_until = excluded.lease_until, fee_payer = excluded.fee_payer, nonce = excluded.nonce,
            transaction_id = excluded.transaction_id, broadcast_at = excluded.broadcast_at, retryable = false, message_digest = null,
            resource_url = null, terms_digest = null, offer = null, offer_digest = null, raw_transactions = null,
-           signed_transactions = '{}', error_reason = null, error_message = null, network_fee = null, created_at = excluded.created_at
+           signed_transactions = '{}', error_reason = null, error_message = null, network_fee = null, taken_back_at = null, created_at = excluded.created_at
        where ${reopenable("payments")}
      returning id, claim_token as token`,
     [network, key, payer, payTo, asset, amount, expiresAt, feePayer, nonce ?? null, transaction, landedAt],

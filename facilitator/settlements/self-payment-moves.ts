@@ -154,7 +154,9 @@ const moveStatement = `
     select distinct on (move_id) move_id, created_at, id, count(*) over (partition by move_id) as looked
       from looked order by move_id, created_at, id
   ), paid as materialized (
-    select l.network, l.env, l.sign, (l.created_at at time zone 'utc')::date as day, l.status,
+    select l.network, l.env, l.sign, (l.created_at at time zone 'utc')::date as day,
+           -- One that a chain took back is counted as settled until its turn to be counted as failed comes, after the moves.
+           case when exists (select from taken_back_settlements b where b.transaction_id = l.id) then 'settled' else l.status end as status,
            coalesce(${usdcAmount("l")}, 0) as amount, greatest(l.total_ms, 0) as total_ms
       from looked l join known on known.network = l.network and known.env = l.env
      where l.id <= l.last_id

@@ -18,8 +18,8 @@ export function selfScope(scope: string): string {
 }
 
 /**
- * Looks again at every account that these records paid or were paid by, and begins to move what a new or former self-payer ever
- * paid into or out of the self scopes. An account changes twice at most: payees only become more.
+ * Looks again at the payers and payees of these records, also of those that failed, for a settled one may have failed since; and begins
+ * to move what a new or former self-payer ever paid into or out of the self scopes.
  */
 export async function judgeSelfPayers(
   tx: Queryable,
@@ -33,7 +33,7 @@ export async function judgeSelfPayers(
         select known.env, side.account
           from transactions t join unnest($2::text[], $3::text[]) as known (network, env) using (network)
                cross join lateral (values (t.payer), (t.pay_to)) as side (account)
-         where t.id = any($1) and t.status = 'settled'
+         where t.id = any($1) and t.status in ('settled', 'failed')
          group by 1, 2
       )
       update accounts p set is_self_payer = not p.is_self_payer

@@ -1,7 +1,7 @@
 import type { Transaction } from "../../shared/postgres.ts";
 import { usdcAmount } from "../usdc-amount.ts";
 import { linkFailures } from "./link-records.ts";
-import type { KnownNetworks } from "./self-payments.ts";
+import { judgeSelfPayers, type KnownNetworks } from "./self-payments.ts";
 
 /**
  * Counts one settlement as failed that was counted as settled, since a chain took it back for good: in the totals of its day, and in what
@@ -21,6 +21,7 @@ export async function countTakenBack(tx: Transaction, { networks, environments }
   await tx.query({ name: "uncount-payer", text: uncountPayer, values });
   await tx.query({ name: "uncount-accounts", text: uncountAccounts, values });
   await linkFailures(tx, [next.id]);
+  await judgeSelfPayers(tx, [next.id], { networks, environments });
   return true;
 }
 
@@ -90,7 +91,7 @@ const uncountPayer = `
   select scope, was, -1 from last union all select scope, day, 1 from last where day is not null
   on conflict (scope, day) do update set payers = p.payers + excluded.payers`;
 
-/** An account's first payee or payer is another one where there is no other settlement with it. */
+/** An account's first payee or payer is another one where there is no other settlement with it. Who pays itself is both sides. */
 const uncountAccounts = `
   with ${counted}, pair as (
     update paid_pairs p set settlements = p.settlements - 1, volume_atomic = p.volume_atomic - r.amount
@@ -102,17 +103,20 @@ const uncountAccounts = `
     returning 1
   ), ends as (
     select count(*) as pairs from ended
-  ), payer as (
-    update accounts a
-       set paid = a.paid - 1, paid_volume = a.paid_volume - r.amount, payees = a.payees - ends.pairs,
-           first_payee = case when ends.pairs = 0 or a.first_payee is distinct from r.pay_to then a.first_payee
-                              else (select p.pay_to from paid_pairs p
-                                     where p.env = r.env and p.payer = r.payer and p.pay_to <> r.pay_to limit 1) end
-      from record r cross join ends where a.env = r.env and a.account = r.payer and r.payer <> r.pay_to
+  ), changes as (
+    select env, account, sum(paid) as paid, sum(received) as received
+      from (select env, payer as account, 1 as paid, 0 as received from record
+             union all select env, pay_to, 0, 1 from record) as sides
+     group by env, account
   )
   update accounts a
-     set received = a.received - 1, received_volume = a.received_volume - r.amount, payers = a.payers - ends.pairs,
-         first_payer = case when ends.pairs = 0 or a.first_payer is distinct from r.payer then a.first_payer
+     set paid = a.paid - c.paid, paid_volume = a.paid_volume - c.paid * r.amount, payees = a.payees - c.paid * ends.pairs,
+         first_payee = case when c.paid * ends.pairs = 0 or a.first_payee is distinct from r.pay_to then a.first_payee
+                            else (select p.pay_to from paid_pairs p
+                                   where p.env = r.env and p.payer = r.payer and p.pay_to <> r.pay_to limit 1) end,
+         received = a.received - c.received, received_volume = a.received_volume - c.received * r.amount,
+         payers = a.payers - c.received * ends.pairs,
+         first_payer = case when c.received * ends.pairs = 0 or a.first_payer is distinct from r.payer then a.first_payer
                             else (select p.payer from paid_pairs p
                                    where p.env = r.env and p.pay_to = r.pay_to and p.payer <> r.payer limit 1) end
-    from record r cross join ends where a.env = r.env and a.account = r.pay_to and r.payer <> r.pay_to`;
+    from changes c join record r on r.env = c.env cross join ends where a.env = c.env and a.account = c.account`;

@@ -10,9 +10,9 @@ export class FileSender {
 
   /**
    * Files that may be on their way at the same time: of an address, and altogether. A browser asks for six of a page's pictures at a
-   * time and shows none that is refused; forty of an office come from one address.
+   * time and shows none that is refused; forty of an office come from one address. Each holds some 64 KB of a file: 128 MB altogether.
    */
-  constructor({ perAddress = 256, total = 1_024 }: { perAddress?: number; total?: number } = {}) {
+  constructor({ perAddress = 256, total = 2_048 }: { perAddress?: number; total?: number } = {}) {
     this.#limits = new SendingLimits("files", { perAddress, total });
   }
 

@@ -169,3 +169,14 @@ test("of any number that claim payments with what they signed, on two copies, on
       .map(({ key }) => [key, "broadcast", `tx of ${key}`, [Buffer.from(`raw of ${key}`)], "payer", [`tx of ${key}`]]),
   );
 });
+
+test("what was taken back, failed and is claimed anew has not been taken back", async ({ db }) => {
+  const store = new SettlementStore(db);
+  await claimOf(store, paymentOf("anew"));
+  await db.query(
+    "update payments set state = 'failed', retryable = true, finished_at = now(), taken_back_at = now() where payment_key = 'anew'",
+  );
+  expect(await claimOf(store, paymentOf("anew"))).toBeDefined();
+  const { rows } = await db.query("select state, taken_back_at from payments where payment_key = 'anew'");
+  expect(rows).toEqual([{ state: "claimed", taken_back_at: null }]);
+});

@@ -1,9 +1,10 @@
 import { randomBytes } from "node:crypto";
-import { once } from "node:events";
+import { EventEmitter, once } from "node:events";
 import { mkdir, rm, stat } from "node:fs/promises";
 import { connect, type Socket } from "node:net";
 import { join } from "node:path";
 import { Readable } from "node:stream";
+import type { Request, Response } from "express";
 import sharp from "sharp";
 import { expect, onTestFinished, vi } from "vitest";
 import { keepImages } from "../../marketplace/connectors/keep-image.ts";
@@ -415,6 +416,21 @@ test("thirty browsers behind one address have their six pictures each on their w
   await expect.poll(() => opened.length).toBe(30 * 6);
   for (const socket of sockets) socket.destroy();
   await stop();
+});
+
+test("eight addresses may have all of their files on their way", async () => {
+  const sender = new FileSender();
+  let begun = 0;
+  const open = () => {
+    begun += 1;
+    return new Promise<never>(() => {});
+  };
+  const response = () => new EventEmitter() as unknown as Response;
+  const ask = (client: number) => sender.send({ ip: `192.0.2.${client}` } as Request, response(), {}, open);
+  const refused: unknown[] = [];
+  for (let one = 0; one < 8 * 256; one += 1) ask(one % 8).catch((error) => refused.push(error));
+  await expect(ask(8)).rejects.toMatchObject({ status: 503 });
+  expect([begun, refused]).toEqual([8 * 256, []]);
 });
 
 /** Serves files whose rest never comes. */

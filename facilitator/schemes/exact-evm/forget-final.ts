@@ -1,4 +1,4 @@
-import { type CorrectionNeeds, correctTransactions, endedAt } from "./correct-transactions.ts";
+import { type CorrectionNeeds, correctTransactions, firstOpenNonce, nextPayments } from "./correct-transactions.ts";
 
 const batchMax = 500;
 const batchesMax = 40;
@@ -26,16 +26,8 @@ export async function forgetFinal(address: string, network: string, needs: Corre
 
 /** Stops at the first nonce whose payment has not been final for that long. */
 const forget = `
-  with next as (
-    select p.id, p.nonce, coalesce(p.state in ('settled', 'failed') and ${endedAt("p")} < $4, false) as is_final
-      from signer_nonces s cross join lateral (
-             select * from payments
-              where network = s.network and fee_payer = s.address and nonce >= s.bytes_from and nonce < $3
-              order by nonce limit ${batchMax}) as p
-     where s.network = $1 and s.address = $2
-  ), final as materialized (
-    select id, nonce from next
-     where is_final and nonce < coalesce((select min(nonce) from next where not is_final), 9223372036854775807)
+  with next as materialized (${nextPayments(String(batchMax))}), final as materialized (
+    select id, nonce from next where is_final and nonce < ${firstOpenNonce}
   ), forgotten as (
     update payments p set raw_transactions = null from final
      where p.id = final.id and p.state in ('settled', 'failed') and p.raw_transactions is not null

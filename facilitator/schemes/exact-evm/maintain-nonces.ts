@@ -30,22 +30,19 @@ interface Needs {
 
 /**
  * A settled payment whose nonce the chain no longer counts was taken back by a reorganisation (or was asked of a node
- * that lags, to which sending again is harmless): the same transaction is sent again and an alarm raised. It is looked at once more when
- * what it lands in is final (correct-transactions.ts).
+ * that lags, to which sending again is harmless): the same transaction is sent again and an alarm raised, of the next hundred. All of them
+ * are looked at once more when what they land in is final (correct-transactions.ts).
  */
 async function restoreUnmined(signer: EvmSigner, config: EvmConfig, { chain, db, log }: Needs, mined: bigint) {
   const { rows } = await db.query(
-    `select id, transaction_id, raw_transactions from payments
-      where network = $1 and fee_payer = $2 and nonce >= $3 and state = 'settled' and not landed_by_another
-        and raw_transactions is not null
-      order by nonce limit 100`,
+    `select transaction_id, raw_transactions from payments where ${unmined} order by nonce limit 100`,
     [config.network, signer.address, mined],
   );
   if (rows.length === 0) return;
   await db.query(
     `update payments set taken_back_at = now()
-      where id = any($1) and state = 'settled' and (taken_back_at is null or taken_back_at < now() - interval '1 minute')`,
-    [rows.map(({ id }) => id)],
+      where ${unmined} and (taken_back_at is null or taken_back_at < now() - interval '1 minute')`,
+    [config.network, signer.address, mined],
   );
   for (const { transaction_id: transaction, raw_transactions: raw } of rows) {
     log.error(
@@ -55,6 +52,9 @@ async function restoreUnmined(signer: EvmSigner, config: EvmConfig, { chain, db,
     for (const bytes of raw as Buffer[]) await send(chain, bytes);
   }
 }
+
+const unmined = `network = $1 and fee_payer = $2 and nonce >= $3 and state = 'settled' and not landed_by_another
+        and raw_transactions is not null`;
 
 /**
  * Only the transaction that is next in line can be stuck on its fee; those behind it are waiting for it. One of a payment that is settled

@@ -146,7 +146,7 @@ function PaymentHead({ story, amount, to }: { story: PaymentStory; amount: strin
   );
 }
 
-function tookOf({ created_at: from, finished_at: to }: PaymentStory, now: Date): string {
+function tookOf({ created_at: from, finished_at: to, wasTakenBack }: PaymentStory, now: Date): string {
   const took = duration((to === null ? now : new Date(to)).getTime() - Date.parse(from));
-  return to === null ? `${took} so far` : `${took} from claim to end`;
+  return to === null ? `${took} so far` : `${took} from claim to ${wasTakenBack ? "settlement" : "end"}`;
 }

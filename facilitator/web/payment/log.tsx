@@ -10,11 +10,11 @@ export function Log({ story }: { story: PaymentStory }) {
   const lines: Array<readonly [Date, string, string]> = [[new Date(story.created_at), "is-ok", "Verified and claimed"]];
   if (story.broadcastAt) lines.push([story.broadcastAt, "is-ok", "Signed, stored, sent"]);
   if (story.finished_at !== null) {
-    const isGood = story.state === "settled";
+    const isGood = story.state === "settled" || story.wasTakenBack;
     lines.push([
       new Date(story.finished_at),
       isGood ? "is-ok" : "is-bad",
-      isGood ? "Settled as agreed" : `Failed: ${meaningOf(story)?.means ?? story.error_reason}`,
+      isGood ? "Settled as agreed" : failedBecause(story),
     ]);
   }
   return (
@@ -26,6 +26,12 @@ export function Log({ story }: { story: PaymentStory }) {
             <span>{what}</span>
           </li>
         ))}
+        {story.wasTakenBack && (
+          <li class="is-bad">
+            <time>later</time>
+            <span>Taken back by its chain. {failedBecause(story)}</span>
+          </li>
+        )}
         {isUnfinished(story) && (
           <li class={story.state === "unknown" ? "is-maybe" : "is-now"}>
             <time>now</time>
@@ -35,6 +41,10 @@ export function Log({ story }: { story: PaymentStory }) {
       </ol>
     </Card>
   );
+}
+
+function failedBecause(story: PaymentStory): string {
+  return `Failed: ${meaningOf(story)?.means ?? story.error_reason}`;
 }
 
 function waitingFor({ state, retryable }: Pick<PaymentStory, "state" | "retryable">): string {

@@ -39,7 +39,9 @@ export function stopsOf(story: PaymentStory): readonly Stop[] {
       return [
         claimed,
         ...(wasSent ? [isSent] : []),
-        { name: "Failed", state: "bad", time: since(finishedAt), say: "certainly not settled" },
+        story.wasTakenBack
+          ? { name: "Failed", state: "bad", say: "settled first; its chain took that back" }
+          : { name: "Failed", state: "bad", time: since(finishedAt), say: "certainly not settled" },
       ];
   }
 }

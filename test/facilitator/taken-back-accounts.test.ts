@@ -1,0 +1,70 @@
+import { expect } from "vitest";
+import { accountRecord } from "../../facilitator/settlements/accounts.ts";
+import { rollUpAll } from "../../facilitator/settlements/rollup.ts";
+import { environmentOf } from "../../shared/networks.ts";
+import type { Database } from "../../shared/postgres.ts";
+import { recordTest } from "../support/fixtures.ts";
+import { insertRecords } from "../support/records.ts";
+
+const test = recordTest();
+
+const paid = (payer: string, payTo: string) => ({
+  network: "eip155:8453",
+  status: "settled" as const,
+  kind: "settle" as const,
+  ...{ payer, payTo, amount: 10n, totalMs: 5, createdAt: new Date() },
+});
+
+/** As forgetting final payments records it: the newest that a payer paid a payee. */
+async function takeBack(db: Database, payer: string, payTo: string): Promise<void> {
+  await db.query(
+    `with failed as (
+       update transactions set status = 'failed', error_reason = 'invalid_transaction_state'
+        where id = (select max(id) from transactions where payer = $1 and pay_to = $2) returning id)
+     insert into taken_back_settlements select id from failed`,
+    [payer, payTo],
+  );
+}
+
+/** Adds up until nothing waits. */
+async function rollUp(db: Database): Promise<void> {
+  const waiting =
+    "select from taken_back_settlements union all select from uncounted_settlements union all select from self_payment_moves";
+  do await rollUpAll(db, environmentOf, new AbortController().signal);
+  while ((await db.query(waiting)).rowCount !== 0);
+}
+
+const selfPayments = async (db: Database) => {
+  const { rows } = await db.query(
+    `select status, sum(settlements)::int as settlements from daily_settlements
+      where network = 'self eip155:8453' group by status order by status`,
+  );
+  return Object.fromEntries(rows.map(({ status, settlements }) => [status, settlements]));
+};
+
+test("a payer who is left with one payee, which paid it back, pays itself, and each payment is counted once there", async ({
+  db,
+}) => {
+  await insertRecords(db, [paid("alice", "carol"), paid("alice", "bob"), paid("alice", "bob"), paid("bob", "alice")]);
+  await rollUp(db);
+  expect(await accountRecord(db, "mainnet", "alice")).toMatchObject({ payees: 2, isSelfPayer: false });
+  expect(await selfPayments(db)).toEqual({ settled: 1 });
+  await takeBack(db, "alice", "carol");
+  await takeBack(db, "alice", "bob");
+  await rollUp(db);
+  expect(await accountRecord(db, "mainnet", "alice")).toMatchObject({ paid: 1, payees: 1, isSelfPayer: true });
+  expect(await selfPayments(db)).toEqual({ failed: 2, settled: 2 });
+});
+
+test("of an account that paid itself, what was taken back is neither paid nor received", async ({ db }) => {
+  await insertRecords(db, [paid("dave", "dave"), paid("dave", "erin")]);
+  await rollUp(db);
+  const both = { paid: 2, payees: 2, received: 1, payers: 1 };
+  expect(await accountRecord(db, "mainnet", "dave")).toMatchObject(both);
+  await takeBack(db, "dave", "dave");
+  await rollUp(db);
+  const { rows } = await db.query(
+    "select paid, payees, first_payee, received, payers, first_payer from accounts where account = 'dave'",
+  );
+  expect(rows).toEqual([{ paid: 1n, payees: 1n, first_payee: "erin", received: 0n, payers: 0n, first_payer: null }]);
+});
