@@ -2,7 +2,7 @@ import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { ConfigError } from "../../shared/env.ts";
-import { adviceOnFolder } from "./folder-advice.ts";
+import { adviceOnFolder, FolderError } from "./folder-advice.ts";
 import { watchLaunchers } from "./launchers.ts";
 import { Parts } from "./parts.ts";
 import { PortsTakenError, requireFreePorts } from "./ports.ts";
@@ -46,28 +46,36 @@ if (options.help) {
   process.exit(0);
 }
 await main(options.fresh).catch((error: Error) => {
-  const expected = [ConfigError, AlreadyRunningError, PortsTakenError].some((kind) => error instanceof kind);
-  const advice = adviceOnFolder(error);
-  process.stderr.write(`${advice ? `${error.message}\n${advice}` : expected ? error.message : error.stack}\n`);
+  const expected = [ConfigError, AlreadyRunningError, PortsTakenError, FolderError].some(
+    (kind) => error instanceof kind,
+  );
+  process.stderr.write(`${expected ? error.message : error.stack}\n`);
   process.exit(1);
 });
 
 async function main(fresh: boolean): Promise<void> {
   loadEnvFile();
   const settings = readSettings(process.env);
-  const { dataDirectory } = settings;
+  const lock = await lockFolder(settings, fresh).catch((error: Error) => {
+    const advice = adviceOnFolder(error, settings.dataDirectory);
+    throw advice === undefined ? error : new FolderError(`${error.message}\n${advice}`, { cause: error });
+  });
+  await run(settings, lock);
+}
+
+async function lockFolder({ dataDirectory, ports }: Settings, fresh: boolean): Promise<StackLock> {
   mkdirSync(dataDirectory, { recursive: true });
   const lock = await lockStack(dataDirectory);
   removeStackFile(dataDirectory);
   if (lock.leftovers.length > 0) say(`Stopped what a killed start had left behind: ${lock.leftovers.join(", ")}`);
   try {
     if (fresh) for (const name of kept) rmSync(join(dataDirectory, name), { recursive: true, force: true });
-    await requireFreePorts(Object.values(settings.ports).flat());
+    await requireFreePorts(Object.values(ports).flat());
   } catch (error) {
     lock.release();
     throw error;
   }
-  await run(settings, lock);
+  return lock;
 }
 
 async function run(settings: Settings, lock: StackLock): Promise<void> {
@@ -102,7 +110,7 @@ async function run(settings: Settings, lock: StackLock): Promise<void> {
     writeStackFile(dataDirectory, running);
     say(`Ready in ${seconds(performance.now() - began)}.\n\n${thingsToTry(running)}\n\nCtrl-C stops everything.`);
   } catch (error) {
-    const advice = adviceOnFolder(error as Error);
+    const advice = adviceOnFolder(error as Error, dataDirectory);
     await stop(1, `Could not start: ${(error as Error).message}${advice ? `\n${advice}` : ""}`);
   }
 }

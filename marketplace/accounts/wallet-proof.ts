@@ -2,20 +2,11 @@ import { createPublicKey, verify } from "node:crypto";
 import { proto } from "@hiero-ledger/proto";
 import { keccak_256 } from "@noble/hashes/sha3.js";
 import secp256k1 from "secp256k1";
-import {
-  BaseError,
-  type CallParameters,
-  HttpRequestError,
-  hashMessage,
-  LimitExceededRpcError,
-  type PublicClient,
-  TimeoutError,
-  verifyMessage,
-} from "viem";
+import { hashMessage, type PublicClient, verifyMessage } from "viem";
 import { verifyHash } from "viem/actions";
 import { ApiError } from "../../shared/errors.ts";
 import { EndpointSilentError } from "../connectors/endpoint.ts";
-import type { EvmChains } from "../connectors/evm.ts";
+import { type EvmChains, failureOfNode } from "../connectors/evm.ts";
 import type { Hedera } from "../connectors/hedera/hedera.ts";
 import type { MirrorKey } from "../connectors/hedera/mirror.ts";
 import type { Wallet } from "../wallet.ts";
@@ -65,19 +56,23 @@ async function isSignedOnEvm(
   // A plain wallet's signature needs no chain; a contract's does.
   if (await verifyMessage(signed).catch(() => false)) return true;
   if (!client) return false;
-  // By itself viem takes a node that does not answer for a contract that refuses.
-  const asking = client.extend((base) => ({ call: (asked: CallParameters) => base.call(asked).catch(unlessAnswered) }));
+  // By itself viem takes a node that does not answer, or answers with an error of its own, for a contract that refuses.
+  const asking = client.extend(() => ({
+    call: answered(client.call),
+    readContract: answered<PublicClient["readContract"]>(client.readContract),
+  }));
   const { address } = signed;
   return verifyHash(asking, { address, hash: hashMessage(message), signature: signed.signature }).catch(refuseToGuess);
 }
 
 /** Throws what kept the node from answering in place of viem's error, which is the same for what a contract refuses. */
-function unlessAnswered(error: unknown): never {
-  const isAway = (cause: unknown) => awayErrors.some((kind) => cause instanceof kind);
-  throw (error instanceof BaseError && error.walk(isAway)) || error;
+function answered<T extends (...asked: never[]) => Promise<unknown>>(ask: T): T {
+  const asking = (...asked: never[]) =>
+    ask(...asked).catch((error: unknown) => {
+      throw failureOfNode(error) ?? error;
+    });
+  return asking as T;
 }
-
-const awayErrors = [HttpRequestError, TimeoutError, LimitExceededRpcError];
 
 async function isSignedOnHedera(
   { hedera }: Chains,

@@ -1,9 +1,11 @@
 import { knownNetworks } from "../../shared/networks.ts";
 import type { Database, Queryable } from "../../shared/postgres.ts";
+import { addressOfTool } from "../agents/scope.ts";
 import type { Config } from "../config.ts";
 import type { AccountId } from "../ids.ts";
 import type { FacilitatorClient } from "../payments/facilitator/client.ts";
 import { type FacilitatorRecord, facilitatorRecordShape } from "../payments/facilitator/facilitator-record.ts";
+import { toolUrl } from "../payments/paid-calls/settled-elsewhere.ts";
 import { type PaidCallState, stateOf } from "../payments/paid-calls/states.ts";
 import { endWrittenIn } from "../payments/quotes/quote-id.ts";
 import { madeAt, type Sought } from "./ids.ts";
@@ -27,7 +29,7 @@ export async function findPayments(needs: PaymentNeeds, sought: Sought): Promise
     ),
   );
   if (calls.length > 0 || record === "none") return calls;
-  return [{ marketplace: null, facilitator: record, agreement: agreementOfAbsent(needs, record) }];
+  return [{ marketplace: null, facilitator: record, agreement: await agreementOfAbsent(needs, record) }];
 }
 
 export interface PaymentNeeds {
@@ -116,13 +118,21 @@ function agreementOf(ours: string | null, record: FacilitatorRecord | Silence): 
 }
 
 /** Of a payment that the marketplace does not have. One that is settled for a resource of ours should be here. */
-function agreementOfAbsent(
-  { config: { publicUrl } }: PaymentNeeds,
+async function agreementOfAbsent(
+  needs: PaymentNeeds,
   record: FacilitatorRecord | "unheard",
-): FoundPayment["agreement"] {
+): Promise<FoundPayment["agreement"]> {
   if (record === "unheard") return "unheard";
-  if (!`${record.resource_url}/`.startsWith(`${publicUrl}/`)) return "not_ours";
+  if (!(await isOurs(needs, record.resource_url ?? ""))) return "not_ours";
   return record.state === "settled" ? "differ" : agreementOf(null, record);
+}
+
+/** A URL of this service, or a tool that it has or had: an agent's, or a drawing's. */
+async function isOurs({ db, config }: PaymentNeeds, resource: string): Promise<boolean> {
+  if (`${resource}/`.startsWith(`${config.publicUrl}/`)) return true;
+  if (!resource.startsWith(toolUrl)) return false;
+  const tool = resource.slice(toolUrl.length);
+  return (await inTime(db, (tx) => addressOfTool(tx, tool, "any"))) !== undefined;
 }
 
 export interface FoundPayment {

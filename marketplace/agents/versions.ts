@@ -184,8 +184,21 @@ async function addVersion(
   return version;
 }
 
-/** Counts what the agent's versions take now. Throws ApiError 409 where that became more and all of the account's take too much. */
+/** Throws ApiError 409 where the agent's versions take more than before, and all of the account's too much. */
 async function requireRoomOfAccount(tx: Queryable, agentId: AgentId): Promise<void> {
+  const { grew, bytes } = await countBytes(tx, agentId);
+  if (!grew || bytes <= accountBytesMax) return;
+  await deleteLongReplaced(tx, agentId);
+  if ((await countBytes(tx, agentId)).bytes <= accountBytesMax) return;
+  throw new ApiError(
+    "conflict",
+    `What an account's agents say, in all versions that are kept, may take ${accountBytesMax / 1_000_000} megabytes; published ones are ` +
+      `kept for ${replacedKeptDays} days after they were replaced, or while their agent owes calls that were paid for.`,
+  );
+}
+
+/** Counts what the agent's versions take now; `bytes` is what all of the account's take. */
+async function countBytes(tx: Queryable, agentId: AgentId): Promise<{ grew: boolean; bytes: bigint }> {
   const { rows } = await tx.query<{ grew: boolean; bytes: bigint }>(
     `with own as (
        select account_id, coalesce(definition_bytes, 0) as before,
@@ -199,14 +212,29 @@ async function requireRoomOfAccount(tx: Queryable, agentId: AgentId): Promise<vo
      ) as bytes from own`,
     [agentId],
   );
-  const { grew, bytes } = rows[0]!;
-  if (!grew || bytes <= accountBytesMax) return;
-  throw new ApiError(
-    "conflict",
-    `What an account's agents say, in all versions that are kept, may take ${accountBytesMax / 1_000_000} megabytes; published ones are ` +
-      `kept for ${replacedKeptDays} days after they were replaced.`,
+  return rows[0]!;
+}
+
+/** Of the account's other agents: however little they take, no result waits for these any more. */
+async function deleteLongReplaced(tx: Queryable, agentId: AgentId): Promise<void> {
+  await tx.query(
+    `with others as (
+       select id, live_version from agents
+       where account_id = (select account_id from agents where id = $1) and id <> $1 for no key update skip locked
+     ), old as (
+       select v.agent_id, v.version from others a join agent_versions v on v.agent_id = a.id
+       where v.version is distinct from a.live_version and ${longReplaced("$2")} limit ${deletedAtOnce}
+     ), deleted as (
+       delete from agent_versions v using old where v.agent_id = old.agent_id and v.version = old.version
+       returning v.agent_id, ${versionBytes} as bytes
+     )
+     update agents set definition_bytes = greatest(definition_bytes - freed.bytes, 0)
+     from (select agent_id, sum(bytes)::bigint as bytes from deleted group by agent_id) freed where id = freed.agent_id`,
+    [agentId, replacedKeptDays],
   );
 }
+
+const deletedAtOnce = 1_000;
 
 async function deleteOldVersions(tx: Queryable, agentId: AgentId, newest: number): Promise<void> {
   await tx.query(
@@ -218,9 +246,13 @@ async function deleteOldVersions(tx: Queryable, agentId: AgentId, newest: number
        and v.version < $2 and v.version is distinct from a.live_version
        and (v.version <= $2 - ${versionsKept} or v.version in (select version from sized where through > ${keptBytesMax}))
        and (v.published_at is null
-         or (exists (select from agent_versions next where next.agent_id = v.agent_id and next.version > v.version
-                       and next.published_at < now() - make_interval(days => $3))
-           and not exists (select from debts where agent_id = v.agent_id)))`,
+         or (${longReplaced("$3")}))`,
     [agentId, newest, replacedKeptDays],
   );
 }
+
+/** SQL: of agent_versions v, a published one that was replaced more than so many days ago, of an agent that owes nothing. */
+const longReplaced = (days: string) => `v.published_at is not null
+  and exists (select from agent_versions next where next.agent_id = v.agent_id and next.version > v.version
+                and next.published_at < now() - make_interval(days => ${days}))
+  and not exists (select from debts where agent_id = v.agent_id)`;

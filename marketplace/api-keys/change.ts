@@ -15,7 +15,7 @@ import {
 /**
  * Changes an active key, from its next call on, on every copy of the service. A new cap counts what the key has spent of the day
  * and of the month already; calls that are being taken at that very moment count against the caps from before. 404 when the key is
- * absent, revoked or another account's; 422 naming the field, as for the daily cap of a client, which it keeps.
+ * absent, revoked or another account's; 422 naming the field, as for a client that would have no daily cap.
  */
 export async function changeKey(db: Database, accountId: AccountId, id: string, changes: KeyChanges): Promise<void> {
   const { name, rateLimitPerMinute, maxCreditsPerDay, maxCreditsPerMonth } = changes;
@@ -38,7 +38,7 @@ export async function changeKey(db: Database, accountId: AccountId, id: string, 
       capDay: changed(maxCreditsPerDay, before.capDay),
       capMonth: changed(maxCreditsPerMonth, before.capMonth),
     };
-    if (before.client !== null && maxCreditsPerDay === null) throw withoutDailyCap();
+    if (before.client !== null && wanted.capDay === null) throw withoutDailyCap();
     const capsChange = wanted.capDay !== before.capDay || wanted.capMonth !== before.capMonth;
     await tx.query(
       `update api_keys set name = $2, scope = $3, scope_agents = $4, rate_limit_per_minute = $5, max_credits_per_day = $6,

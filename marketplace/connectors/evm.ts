@@ -61,20 +61,23 @@ export function textOfContract(text: string, lengthMax: number): string {
  */
 export function answerOf<T>(reading: Promise<T>): Promise<T | undefined> {
   return reading.catch((error: unknown) => {
-    if (isOfNode(error)) throw error;
+    if (failureOfNode(error) !== undefined) throw error;
     return undefined;
   });
 }
 
-function isOfNode(error: unknown): boolean {
-  if (!(error instanceof BaseError)) return true;
+/** What kept the node from answering; undefined where it was the contract that failed. */
+export function failureOfNode(error: unknown): Error | undefined {
+  if (!(error instanceof BaseError)) return error instanceof Error ? error : new Error(String(error));
   const failure = error.walk((cause) => ofNode.some((kind) => cause instanceof kind));
-  return failure instanceof BaseError && !ofContract.test(`${failure.details} ${failure.shortMessage}`);
+  if (!(failure instanceof BaseError)) return undefined;
+  return ofContract.test(`${failure.details} ${failure.shortMessage}`) ? undefined : failure;
 }
 
 const ofNode = [HttpRequestError, TimeoutError, ResponseBodyTooLargeError, RpcRequestError, RpcError];
 /** How nodes say, in an error of theirs, that it was the contract that failed. */
-const ofContract = /revert|invalid opcode|invalid jump|stack (?:under|over)flow|out of gas|bad instruction/i;
+const ofContract =
+  /revert|vm execution error|invalid opcode|invalid jump|stack (?:under|over)flow|out of gas|bad instruction/i;
 
 /** What is decoded in one go. Source: 1 MB takes about 20 ms; deployed code has at most 48 KB as hexadecimal (EIP-170). */
 const answerMaxBytes = 1_048_576;

@@ -13,6 +13,7 @@ import { debtInstead, type ShownPayment } from "../payments/paid-calls/debt-of-c
 import { deliver } from "../payments/paid-calls/deliver.ts";
 import { redeem } from "../payments/paid-calls/redeem.ts";
 import type { PaidWork, Redemption } from "../payments/paid-calls/redemption.ts";
+import { toolUrl } from "../payments/paid-calls/settled-elsewhere.ts";
 import { type PaymentPayload, paidCallIdOf } from "../payments/payment-payload.ts";
 import type { Offer } from "../payments/quotes/offer.ts";
 import { withCharge } from "../payments/refused-input.ts";
@@ -41,7 +42,7 @@ export async function callPaidTool(
   response: Response,
 ): Promise<CallToolResult> {
   const payload = readPayment(_meta);
-  const resource = `mcp://tool/${name}`;
+  const resource = `${toolUrl}${name}`;
   const bodyDigest = await digestOfArguments(input);
   const shown = shownIn(payload, { bodyDigest, resource, from: response.req.ip ?? "" });
   const call: PaidToolCall = { name, input, payload, bodyDigest, signIn: _meta[`x402/${signInExtension}`], response };
@@ -113,7 +114,7 @@ async function waitingResult(context: PaidToolNeeds, call: PaidToolCall): Promis
   const address = await addressOfTool(context.db, name, "any");
   const waiting = address === undefined ? undefined : await findWaitingResult(context, address, payload, input);
   if (!waiting) return undefined;
-  const offer = { ...waiting.offer, resource: `mcp://tool/${name}` };
+  const offer = { ...waiting.offer, resource: `${toolUrl}${name}` };
   const version = response.req.query.x402Version === "1" ? 1 : 2;
   return buy(context, { ...call, payload }, { ...waiting, offer }, (error, signIn) =>
     quoteResult(context, offer, { version, error, signIn, bodyDigest }),

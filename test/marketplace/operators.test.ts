@@ -356,7 +356,11 @@ describe("a search", () => {
     ["settled", "", "differ"],
     ["broadcast", "/api/agent/ada/echo", "open"],
     ["failed", "/api/agent/ada/echo", "agree"],
+    ["settled", "mcp://tool/ada_echo", "differ"],
+    ["settled", "mcp://tool/svg_generate_hd", "differ"],
+    ["failed", "mcp://tool/ada_echo", "agree"],
     ["settled", ".example.com/api/agent/ada/echo", "not_ours"],
+    ["settled", "mcp://tool/ada_echo_of_another_service", "not_ours"],
     ["settled", null, "not_ours"],
   ] as const)(
     "of a %s payment for our %s that is not here finds that they %s",
@@ -367,11 +371,16 @@ describe("a search", () => {
       const record = {
         ...{ ...parties, state, network: "eip155:84532", transaction: `0x${"cd".repeat(32)}`, amount_atomic: "5000" },
         ...{ created_at: at, expires_at: at, finished_at: at, error_reason: null, explorer: null },
-        resource_url: path === null ? null : `${config.publicUrl}${path}`,
+        resource_url: path === null || path.startsWith("mcp:") ? path : `${config.publicUrl}${path}`,
       };
       const facilitator = { paymentOf: async () => record, paymentState: async () => undefined };
       const { rows } = await db.query("select account_id as id from handles where handle = $1", [ada.handle]);
       const operator = { id: rows[0].id, handle: ada.handle, confirmedUntil: new Date() };
+      await db.query(
+        `insert into agents (id, account_id, handle, slug, tool_name) values ('agt_of_tool', $1, $2, 'tool', 'ada_echo')
+         on conflict do nothing`,
+        [operator.id, operator.handle],
+      );
       const { payments } = await find({ db, facilitator, config }, operator, record.transaction);
       expect(payments).toEqual([{ marketplace: null, facilitator: record, agreement }]);
     },

@@ -279,6 +279,26 @@ describe("what an agent's versions take is bounded in bytes, however few they ar
     await saveDraft(market.context, maker, "another", saying("More."));
   });
 
+  test("where they would take too much, those that the account's other agents replaced long ago go first", async ({
+    market,
+  }) => {
+    const { maker, agentId } = await published(market);
+    const { db } = market.context;
+    await addHeavy(market, agentId, 3, new Date().toISOString());
+    await saveDraft(market.context, maker, "heavy", saying("The newest."));
+    await db.query("update agents set definition_bytes = 500000000 where id = $1", [agentId]);
+    const another = () => saveDraft(market.context, maker, "another", saying("More."));
+    await expect(another()).rejects.toThrow("published ones are kept for 50 days after they were replaced");
+    expect(await kept(market, agentId)).toEqual([1, 2, 3, 4, 5]);
+    await db.query(
+      "update agent_versions set published_at = now() - interval '51 days' where agent_id = $1 and version between 2 and 3",
+      [agentId],
+    );
+    await another();
+    // The live one, the one that was replaced lately, those that nothing replaced.
+    expect(await kept(market, agentId)).toEqual([1, 3, 4, 5]);
+  });
+
   test("published ones are refused one more, until some of them go", async ({ market }) => {
     const { maker, agentId } = await published(market);
     await addHeavy(market, agentId, 60, new Date().toISOString());

@@ -54,7 +54,8 @@ async function formerlyOf(
 }
 
 const agentPath = "/api/agent/";
-const toolUrl = "mcp://tool/";
+/** What a tool is sold as begins so: `mcp://tool/<name>`. */
+export const toolUrl = "mcp://tool/";
 
 /** After the end of its validity, for a payment that was settled for no quote of ours. */
 export const unquotedGoodForDays = 7;

@@ -616,6 +616,15 @@ test("a client keeps a daily cap: it is changed and not lifted, over the API and
   expect((await change({ max_credits_per_day: 9 })).body).toMatchObject({ name: "Desk", max_credits_per_day: 9 });
 });
 
+test("a client whose daily cap was lifted once is changed only together with a new one", async () => {
+  const { client_id } = await newCode();
+  const { id } = (await activeKeysOf(client_id))[0];
+  await market.context.db.query("update api_keys set max_credits_per_day = null where id = $1", [id]);
+  const change = (body: object) => person.browser.patch(`/api/account/keys/${id}`, body);
+  expect(await change({ name: "Desk" })).toMatchObject({ status: 422, body: { field: "max_credits_per_day" } });
+  expect((await change({ name: "Desk", max_credits_per_day: 9 })).body).toMatchObject({ max_credits_per_day: 9 });
+});
+
 test.each([
   ["http://[::1]:9/callback", "http:"],
   ["https://[2001:db8::1]/callback", "https:"],
