@@ -803,7 +803,7 @@ export interface components {
              * @constant
              */
             readonly same_as?: "auto";
-            /** @description What to do instead, where the picture has more than vector shapes can hold, as photographs have. */
+            /** @description What to do instead, where the picture has more than vector shapes can hold, as photographs have, or is blurred. */
             readonly advice?: string;
             readonly cost_usd: number;
             readonly ms: number;

@@ -10,13 +10,13 @@ import type { Outline } from "../../../marketplace/tracer/drawing.ts";
 import { strengthenHairlines } from "../../../marketplace/tracer/image/hairlines.ts";
 import { premultiply, type Raster } from "../../../marketplace/tracer/image/raster.ts";
 import { unblend } from "../../../marketplace/tracer/image/unblend.ts";
-import { settingsOf } from "../../../marketplace/tracer/settings.ts";
 import { writeSvg } from "../../../marketplace/tracer/output/write-svg.ts";
 import { renderRaster } from "../../../marketplace/tracer/pool/render.ts";
 import { describeAreas } from "../../../marketplace/tracer/regions/areas.ts";
 import { Merging } from "../../../marketplace/tracer/regions/merge.ts";
 import { relaxBorders } from "../../../marketplace/tracer/regions/relax.ts";
 import { segment } from "../../../marketplace/tracer/regions/segment.ts";
+import { settingsOf } from "../../../marketplace/tracer/settings.ts";
 import { liftShadow } from "../../../marketplace/tracer/shadow/shadow.ts";
 import { trace } from "../../../marketplace/tracer/trace.ts";
 
