@@ -51,6 +51,18 @@ async function payAndClose(chain: Chain, text = "Closed meanwhile.") {
   return { context, name, kept, header, close, spent: async () => before - (await site.usdcOf(chain)) };
 }
 
+/** A payment that was signed, and whose posts are all lost. */
+async function payUnreached() {
+  const { page, context, close } = await open(site, site.summarizer);
+  const before = await site.usdcOf("evm");
+  await context.route("**/api/agent/**", (route) =>
+    "payment-signature" in route.request().headers() ? route.abort() : route.continue(),
+  );
+  await payOn(page, "evm", "Never posted.");
+  await expect.poll(() => unfetched(page)).toHaveLength(1);
+  return { page, context, before, close };
+}
+
 describe.each(["evm", "hedera"] as const)("a payment on %s whose page was closed before its result came", (chain) => {
   test("fetches it in a page opened anew, signed again by the wallet that paid, and is charged once", async () => {
     const { context, spent, close } = await payAndClose(chain);
@@ -192,13 +204,7 @@ test("the wallet that signs on the payment's network is asked, whichever comes f
 });
 
 test("a payment that never reached the service is posted by the page opened anew, and charged once", async () => {
-  const { page, context, close } = await open(site, site.summarizer);
-  const before = await site.usdcOf("evm");
-  await context.route("**/api/agent/**", (route) =>
-    "payment-signature" in route.request().headers() ? route.abort() : route.continue(),
-  );
-  await payOn(page, "evm", "Never posted.");
-  await expect.poll(() => unfetched(page)).toHaveLength(1);
+  const { page, context, before, close } = await payUnreached();
   await page.close();
   await context.unroute("**/api/agent/**");
   const anew = await openAnew(context);
@@ -243,13 +249,7 @@ test("of a payment whose result was handed out the page says so, and forgets it"
 });
 
 test("of a payment that ran out before it was posted the page says that nothing was charged, and forgets it", async () => {
-  const { page, context, close } = await open(site, site.summarizer);
-  const before = await site.usdcOf("evm");
-  await context.route("**/api/agent/**", (route) =>
-    "payment-signature" in route.request().headers() ? route.abort() : route.continue(),
-  );
-  await payOn(page, "evm", "Never posted.");
-  await expect.poll(() => unfetched(page)).toHaveLength(1);
+  const { page, context, before, close } = await payUnreached();
   await page.evaluate(() => {
     const name = Object.keys(localStorage).find((key) => key.startsWith("unfetched ")) ?? "";
     const kept = JSON.parse(localStorage.getItem(name) ?? "");

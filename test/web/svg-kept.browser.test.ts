@@ -553,6 +553,12 @@ test("a drawing that only newer code can read is shown and saved as it came, and
   await page.getByRole("button", { name: "Back to the trace" }).click();
   await page.getByText("This page is older than the service").waitFor();
 
+  // So does another picture.
+  await choose(page);
+  await page.getByText(/^Preview of/).waitFor();
+  await page.getByRole("button", { name: "Back to the trace" }).click();
+  await page.getByText("This page is older than the service").waitFor();
+
   await page.evaluate((svg) => {
     const [key] = Object.keys(sessionStorage).filter((name) => name.startsWith("drawing of "));
     const kept = JSON.parse(sessionStorage.getItem(key!)!);

@@ -10,4 +10,5 @@ export function forgetUnfetched(): void {
   }
 }
 
+/** As in payment/unsigned.ts, which not every page loads. */
 const keptMs = 24 * 3_600_000;

@@ -124,10 +124,7 @@ export class Bench {
     try {
       const picture = await reading;
       this.#pictures = [...this.#pictures, picture];
-      if (this.#reading === reading) {
-        this.#forgetUnread();
-        this.set({ picture, problem: undefined, note: "Drawing a preview." });
-      }
+      if (this.#reading === reading) this.set({ picture, problem: undefined, note: "Drawing a preview." });
       this.#forgetPictures();
       return this.#reading === reading;
     } catch (error) {

@@ -100,10 +100,12 @@ function ZoomButton({ icon, label, onClick }: { icon: "minus" | "plus" | "fit"; 
 }
 
 function Shows({ state, waiting, zoom, onZoom, children }: ShowsProps) {
-  const { shown, unread, edited: now, kept, view, edits, layer } = state;
+  const { shown, unread, since, edited: now, kept, view, edits, layer } = state;
   if (view === "markup" && (shown ?? unread)) return <Markup text={markupOf(state)} />;
   if (!shown || !now) {
-    const whole = unread ? { url: unread.url, alt: "The drawing" } : waiting && { url: waiting.url, alt: "Source" };
+    const source = waiting && { url: waiting.url, alt: "Source" };
+    const made = unread && { url: unread.url, alt: "The drawing" };
+    const whole = since === undefined ? (made ?? source) : (source ?? made);
     return <div class="canvas">{whole ? <Whole {...whole} /> : children}</div>;
   }
   const { width, height } = shown.drawing;
