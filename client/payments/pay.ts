@@ -1,5 +1,5 @@
 import { ConnectionError, errorOf, OutcomeUnknownError } from "../errors.ts";
-import type { CallOptions, HttpClient } from "../http-client.ts";
+import type { Answer, CallOptions, HttpClient } from "../http-client.ts";
 import { imageText } from "../image.ts";
 import type { AnswerOf, PaymentProgress, Schema, VectorGraphics } from "../shapes.ts";
 import { failedRun, failureOf, type Settlement, settlementIn, unknownText } from "./conclude.ts";
@@ -16,6 +16,7 @@ import {
 } from "./purchase.ts";
 import { encodeHeader, type Quote, quotedAt, quoteIn } from "./quote.ts";
 import { chooseRequirements, type PriceLimit, refuseBeyond, refuseOtherKey, refuseOtherWallet, sign } from "./sign.ts";
+import { challengeIn, showWallet } from "./sign-in.ts";
 import type { SignedPayment } from "./signed-payment.ts";
 import { canStillLand, isUntouched } from "./standing.ts";
 import { type PaymentStore, PaymentsInMemory } from "./store.ts";
@@ -107,14 +108,8 @@ export class Pay {
   }
 
   async #post(payment: SignedPayment, wasPosted: boolean, options: CallOptions): Promise<Paid<object>> {
-    const { path, body, header, isWithKey } = payment;
-    const http = isWithKey ? this.#needs.withKey : this.#needs.http;
-    const headers = { "payment-signature": header };
-    const call = { method: "POST", path, body, headers, repeat: "always", retries: retriesOfPayments } as const;
-    const answer = await http.send(call, options).catch((error: unknown) => {
-      const cause = error instanceof ConnectionError ? error.cause : error;
-      throw new OutcomeUnknownError(unknownText, { payment, cause });
-    });
+    const first = await this.#send(payment, {}, { repeat: "always", retries: retriesOfPayments }, options);
+    const answer = (await this.#fetchDelivered(first, payment, options)) ?? first;
     if (answer.status === 200) {
       await this.#forget(payment);
       return { ...answer.body, payment: settlementIn(answer, payment) };
@@ -123,6 +118,38 @@ export class Pay {
     const { error, isKept } = await failureOf(answer, payment, { isOpen, progress: () => this.progress(payment) });
     if (!isKept) await this.#forget(payment);
     throw error;
+  }
+
+  /**
+   * An answer that has left the service may have been lost on its way: the wallet that paid is given the result once more. Undefined where
+   * that is not offered, or the wallet does not show itself.
+   */
+  async #fetchDelivered(
+    { status, body }: Answer,
+    payment: SignedPayment,
+    options: CallOptions,
+  ): Promise<Answer | undefined> {
+    const { http, wallets } = this.#needs;
+    const challenge = status === 402 ? challengeIn(body, http.baseUrl) : undefined;
+    const shown = challenge && (await showWallet(challenge, payment, wallets));
+    if (!shown) return undefined;
+    // What was signed is good for one post: where its answer is lost, too, the payment is kept, and repeated.
+    const answer = await this.#send(payment, { "sign-in-with-x": shown }, { repeat: "turned away" }, options);
+    return answer.status === 402 ? undefined : answer;
+  }
+
+  async #send(
+    { path, body, header, isWithKey, ...payment }: SignedPayment,
+    more: Readonly<Record<string, string>>,
+    how: { readonly repeat: "always" | "turned away"; readonly retries?: number },
+    options: CallOptions,
+  ): Promise<Answer> {
+    const http = isWithKey ? this.#needs.withKey : this.#needs.http;
+    const headers = { "payment-signature": header, ...more };
+    return http.send({ method: "POST", path, body, headers, ...how }, options).catch((error: unknown) => {
+      const cause = error instanceof ConnectionError ? error.cause : error;
+      throw new OutcomeUnknownError(unknownText, { payment: { path, body, header, isWithKey, ...payment }, cause });
+    });
   }
 
   /** What came of a payment is told though the store cannot forget it: posted again, the payment would be told as used. */

@@ -9,6 +9,8 @@ export interface Wallets {
 export interface EvmAccount {
   readonly address: string;
   signTypedData(typedData: TypedData): Promise<string>;
+  /** Signs a text (EIP-191), by which a result whose answer was lost is fetched once more. */
+  signMessage?(text: { readonly message: string }): Promise<string>;
 }
 
 export interface HederaAccount {

@@ -54,6 +54,35 @@ describe.each(["evm", "hedera"] as const)("a call paid on %s, without a key", (c
     await expect.poll(() => earnedOn(chain, paid)).toBe(before + price);
   });
 
+  test.for([1, 2])(
+    "whose answer is lost on its way %i times fetches its result by the wallet that paid",
+    async (times, { paid, proxy, client }) => {
+      const { wallets } = await countingWallet(chain, paid);
+      const before = await earnedOn(chain, paid);
+      const asked = paid.marketplace.model.asked();
+      let lost = 0;
+      const fetch = async (address: string | URL | Request, init?: RequestInit) => {
+        const answer = await globalThis.fetch(String(address).replace("http://127.0.0.1", proxy.url), init);
+        if (!answer.ok || !new Headers(init?.headers).has("payment-signature") || lost === times) return answer;
+        lost += 1;
+        await answer.text();
+        throw new TypeError("fetch failed");
+      };
+      const { pay } = client({ baseUrl: "http://127.0.0.1", wallets, fetch });
+      const call = { agent: paid.address, input, max_usd: "0.05" };
+      if (times === 2) {
+        const error = await pay.run(call).catch((thrown: unknown) => thrown);
+        expect(error).toBeInstanceOf(OutcomeUnknownError);
+      }
+      const { output, payment } = await pay.run(call);
+      expect(output).toMatchObject({ kind: "text", text: expect.stringContaining(input.text) });
+      expect(payment).toMatchObject({ amount: "50000", transaction: expect.any(String) });
+      expect(lost).toBe(times);
+      await expect.poll(() => earnedOn(chain, paid)).toBe(before + price);
+      expect(paid.marketplace.model.asked()).toBe(asked + 1);
+    },
+  );
+
   test("whose end is not known is gone on with, in another program too: no second payment is signed", async ({
     paid,
     client,

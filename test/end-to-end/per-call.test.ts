@@ -130,7 +130,7 @@ describe.each([
       body: { error: expect.stringMatching(/^already_settled: /), charged: true, accepts: [] },
     });
     expect(again.body.advice).toMatch(/^Do not pay anew/);
-    expect(again.headers.get("payment-required")).toBeNull();
+    expect(decode(again.headers.get("payment-required"))).toMatchObject({ x402Version: 2, accepts: [] });
     const told = decode(again.headers.get("payment-response"));
     expect(told).toEqual({ ...result, success: false, errorReason: "already_settled" });
     expect(await balance()).toBe(before + 50_000);

@@ -171,6 +171,47 @@ describe("the wallet that paid, shown beside the payment", () => {
     },
   );
 
+  test.for(["hedera", "evm"] as const)(
+    "is given the delivered result once more, whose answer may have been lost, for as long as it is kept (%s)",
+    async (chain, { paid }) => {
+      const buyer = await paid.setting.fundedBuyer();
+      const proof = await payQuote(paid, chain, await post(paid.url, { body: input }), { buyer });
+      const first = await present(paid, proof);
+      expect(first.status).toBe(200);
+      const before = runs(paid);
+      const replayed = async () => {
+        const answer = await present(paid, proof);
+        await expectRefused(answer, /^already_settled: .*was delivered/);
+        return answer;
+      };
+      await expect.poll(async () => (await replayed()).body.advice).toContain("SIGN-IN-WITH-X");
+      const sign = async () => {
+        const info = challengeOf(await replayed());
+        return chain === "evm" ? signedBy(buyer, info) : signedOnHedera(paid, info);
+      };
+      const shown = await sign();
+      const again = await present(paid, proof, shown);
+      expect({ status: again.status, body: again.body }).toEqual({ status: 200, body: first.body });
+      await expectRefused(await present(paid, proof, shown), /^invalid_wallet_proof: .*nonce/);
+      await expectRefused(
+        await present(paid, proof, await sign(), { body: { text: "another" } }),
+        /^payment_used_for_another_call/,
+      );
+      if (chain === "evm") {
+        const stranger = newBuyer();
+        const info = challengeOf(await replayed());
+        await expectRefused(await present(paid, proof, await signedBy(stranger, info)), /^invalid_wallet_proof/);
+      }
+      const last = await sign();
+      const age = "update paid_calls set result_at = now() - interval '31 days' where run_id = $1";
+      await paid.marketplace.context.db.query(age, [first.body.run_id]);
+      const over = await present(paid, proof, last);
+      await expectRefused(over, /^already_settled/);
+      expect(over.body.extensions).toBeUndefined();
+      expect(runs(paid)).toBe(before);
+    },
+  );
+
   test("that is a contract, as the contract says (ERC-1271)", async ({ paid }) => {
     const owner = newBuyer();
     const address = await paid.setting.chain.deploy(ownerWallet, [owner.address]);

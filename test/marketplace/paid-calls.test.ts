@@ -85,6 +85,7 @@ test("each call of many that are written together gets what is its own", async (
       deliveredAt: handedOutAt[n],
       leased: false,
       isRecent: true,
+      isKept: true,
       agentVersion: 1,
     })),
   );

@@ -144,12 +144,13 @@ export interface Claimed {
 /**
  * Whether the presenter of a payment that was used before is its holder. Refused where only its holder may go on: with another
  * input, and with the same when the payment came with a quote that only its holder knows. Without one the same input is enough
- * to go on, and for a copy of a result that was not delivered.
+ * to go on, and for a copy of a result that was not delivered. A delivered one takes the wallet, whatever else is shown.
  */
 export async function holderOf(context: Needs, asked: Asked, call: PaidCall): Promise<Holder | Refused> {
   const id = call.requirements.extra?.quoteId;
   const isSecret = typeof id === "string" && isHeldSecret(id);
-  if (isSecret && isSameId(echoedId(asked.payload), id)) return { isHolder: true };
+  const takesWallet = call.deliveredAt !== null && asked.presented.signIn !== undefined;
+  if (isSecret && !takesWallet && isSameId(echoedId(asked.payload), id)) return { isHolder: true };
   if (asked.presented.signIn === undefined && !isSecret && call.digest.equals(asked.bought.digest))
     return { isHolder: false };
   return (await refusalWithoutWallet(context, asked, call.payer)) ?? { isHolder: true, isWalletShown: true };

@@ -41,6 +41,8 @@ export interface PaidCall extends Progress {
   readonly leased: boolean;
   /** The row was last written within `copiesForHours`. */
   readonly isRecent: boolean;
+  /** Its result is not deleted yet, be it delivered. */
+  readonly isKept: boolean;
 }
 
 export interface AbandonedCall {

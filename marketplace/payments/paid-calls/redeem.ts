@@ -244,17 +244,19 @@ async function processWithOtherInput(context: RedeemNeeds, work: Work, leased: L
 
 /**
  * The answer about a call whose result needs nothing more: one that was delivered is for those presenters, too, who had asked
- * before; one that was not is kept for its holder, and any presenter who knows the input may have a copy for `copiesForHours` (store.ts).
+ * before, and for the wallet that paid, which an answer that was lost on its way did not reach; one that was not is kept for its
+ * holder, and any presenter who knows the input may have a copy for `copiesForHours` (store.ts).
  */
 function ending(
   work: ReplayedWork,
-  { deliveredAt, output, transaction, isRecent, ...call }: PaidCall,
+  { deliveredAt, output, transaction, isRecent, isKept, ...call }: PaidCall,
 ): Redemption | undefined {
   const progress = { ...call, output, transaction };
   const copy = () => delivered(work, progress);
   if (deliveredAt !== null) {
     const isWaiting = deliveredAt > work.presented.receivedAt;
-    return isWaiting ? copy() : spent(work, progress, resultDelivered);
+    if (isWaiting || (work.isWalletShown && isKept)) return copy();
+    return spent(work, progress, isKept ? { ...resultLost, signIn: signInRequestFor(work) } : resultDelivered);
   }
   if (work.isHolder || output === null || transaction === null) return undefined;
   return isRecent ? copy() : spent(work, progress, { ...resultForWallet, signIn: signInRequestFor(work) });
@@ -275,6 +277,10 @@ const resultDelivered = {
   message: "This payment has been used: its result was delivered.",
   advice:
     "Do not pay anew for this call: the answer that was delivered is what it bought. Another payment buys another run.",
+};
+const resultLost = {
+  message: resultDelivered.message,
+  advice: `Do not pay anew for this call: the answer that was delivered is what it bought. If it did not arrive, ${howToShowWallet}`,
 };
 const resultForWallet = {
   message: "This payment has been used: its result is kept for the presenter who shows the wallet that paid.",

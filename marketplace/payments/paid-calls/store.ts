@@ -5,6 +5,7 @@ import { type Database, inTransaction, type Queryable } from "../../../shared/po
 import { forgetUnsettled } from "../../agents/count-days.ts";
 import { outputJson } from "../../connectors/output-json.ts";
 import type { Result } from "../../connectors/result.ts";
+import { historyDays } from "../../history-days.ts";
 import type { AccountId, AgentId, RunId } from "../../ids.ts";
 import { closeRun } from "../../runs/record.ts";
 import { WaitingPosts } from "../../waiting-posts.ts";
@@ -337,5 +338,6 @@ const copiesForHours = 24;
 const select = `
   select product, run_id as "runId", call_digest as digest, payload_digest as "payloadDigest", requirements, payer, output, receipt, transaction_id as transaction,
     delivered_at as "deliveredAt", coalesce(lease_until > now(), false) as leased,
-    updated_at > now() - interval '${copiesForHours} hours' as "isRecent", agent_version as "agentVersion"
+    updated_at > now() - interval '${copiesForHours} hours' as "isRecent",
+    coalesce(result_at >= now() - interval '${historyDays} days', false) as "isKept", agent_version as "agentVersion"
   from paid_calls`;

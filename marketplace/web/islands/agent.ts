@@ -40,7 +40,16 @@ function start(form: HTMLFormElement): void {
     isBusy = false;
     busy(form, false);
   };
-  const paying: Paying = { form, agent, address, url: payUrl, price, outcome, press: (work) => void press(work) };
+  const paying: Paying = {
+    form,
+    agent,
+    address,
+    url: payUrl,
+    price,
+    outcome,
+    panel,
+    press: (work) => void press(work),
+  };
 
   form.addEventListener("submit", (event) => {
     event.preventDefault();
@@ -62,7 +71,7 @@ function start(form: HTMLFormElement): void {
 
   goOn(paying, { isSignedIn, refresh });
   const post = (kept: KeptPayment) => resume(paying, kept);
-  if (!findKept(agent).payment) void offerLost({ paying, panel, post }).catch(() => {});
+  if (!findKept(agent).payment) void offerLost({ paying, post }).catch(() => {});
 }
 
 /** Goes on with a run that was under way when the page was left, or shows the last run where it is opened again. */

@@ -2,15 +2,8 @@ import { byId, el } from "./dom/elements.ts";
 import { chosenValue } from "./dom/fields.ts";
 import { connectHedera } from "./payment/sign-hedera.ts";
 import { disconnectButton } from "./wallet/disconnect-button.ts";
-import {
-  accountOf,
-  networkOf,
-  type Provider,
-  refusalOf,
-  signText,
-  type Wallet,
-  watchWallets,
-} from "./wallet/providers.ts";
+import { accountOf, networkOf, refusalOf, type Wallet, watchWallets } from "./wallet/providers.ts";
+import { signTextAs } from "./wallet/sign-text.ts";
 
 /** Adding a payout wallet: a wallet in this browser fills in its account and signs the text. */
 const addForm = byId<HTMLFormElement>("wallet-add");
@@ -88,32 +81,6 @@ async function sign(form: HTMLFormElement, wallet: Wallet): Promise<void> {
   const { network = "", address = "" } = form.dataset;
   const message = byId("sign-text")?.textContent ?? "";
   const signature = form.elements.namedItem("signature") as HTMLInputElement;
-  signature.value = network.startsWith("hedera:")
-    ? await signOnHedera(wallet, network, address, message)
-    : await signOnEvm(wallet.provider, address, message);
+  signature.value = await signTextAs(wallet, network, address, message);
   form.requestSubmit();
-}
-
-async function signOnEvm(provider: Provider, address: string, message: string): Promise<string> {
-  const account = await accountOf(provider);
-  if (account.toLowerCase() !== address.toLowerCase()) {
-    throw new Error(`The wallet shows ${account}. Choose the account ${address} in it, or add that one instead.`);
-  }
-  return signText(provider, account, message);
-}
-
-/** HIP-820's way, for wallets that have it. */
-async function signOnHedera(wallet: Wallet, network: string, address: string, message: string): Promise<string> {
-  const accounts = await connectHedera(wallet, network);
-  if (accounts.length > 0 && !accounts.includes(address)) {
-    throw new Error(
-      `The wallet shows ${accounts.join(", ")}. Choose the account ${address} in it, or add that one instead.`,
-    );
-  }
-  const asked = { signerAccountId: `${network}:${address}`, message };
-  const answer = (await wallet.provider.request({ method: "hedera_signMessage", params: [asked] })) as {
-    signatureMap?: string;
-  };
-  if (!answer?.signatureMap) throw new Error("The wallet gave no signature. Sign the text elsewhere and paste it.");
-  return answer.signatureMap;
 }

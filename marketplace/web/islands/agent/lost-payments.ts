@@ -4,7 +4,6 @@ import { writeInput } from "../dom/fields.ts";
 import { focusOn } from "../dom/focus.ts";
 import { findKept, type KeptPayment, keep } from "../payment/kept.ts";
 import { usdc } from "../payment/money.ts";
-import { canSignFor } from "../payment/sign.ts";
 import { OtherAccountError, signAgain } from "../payment/sign-again.ts";
 import {
   findUnsigned,
@@ -15,13 +14,11 @@ import {
   release,
   signerOf,
 } from "../payment/unsigned.ts";
-import type { WalletPanel } from "../payment/wallet-panel.ts";
-import { refusalOf, type Wallet } from "../wallet/providers.ts";
+import { refusalOf } from "../wallet/providers.ts";
 import type { Paying } from "./pay-with-wallet.ts";
 
 interface Needs {
   readonly paying: Paying;
-  readonly panel: Pick<WalletPanel, "wallet">;
   /** Posts a payment that was signed. */
   readonly post: (kept: KeptPayment) => Promise<void>;
 }
@@ -50,10 +47,6 @@ type Said = readonly [title: string, said: string];
 function endOf(payment: NamedPayment[1], progress: PaymentProgress | undefined): Said | undefined {
   const { amount, signedAt, endsAt, clockAhead = 0 } = payment;
   const spoken = `${usdc(amount)} USDC`;
-  if (progress?.delivered) {
-    const said = `${spoken} moved, once. A result is handed out once: this one cannot be fetched any more.`;
-    return [`The result of your run ${when(signedAt)} was handed out`, said];
-  }
   const isLate = Date.now() - clockAhead > endsAt + clocksDifferMs;
   const cannotLand = progress?.state === "failed" || (isLate && /^(unseen|verified)$/.test(progress?.state ?? ""));
   if (!cannotLand) return undefined;
@@ -104,11 +97,11 @@ function offer(needs: Needs, [name, payment]: NamedPayment, progress: PaymentPro
   return notice;
 }
 
-async function fetchLost({ paying, panel, post }: Needs, name: string, notice: HTMLElement): Promise<void> {
-  const { agent, form, outcome } = paying;
+async function fetchLost({ paying, post }: Needs, name: string, notice: HTMLElement): Promise<void> {
+  const { agent, form, outcome, panel } = paying;
   if (findKept(agent).payment) return outcome.tell("info", "Another payment is under way here", "It comes first.");
   const { network } = readUnsigned(name)?.accepted ?? {};
-  const wallet = network && (await walletFor(network, form, panel));
+  const wallet = network && (await panel.walletFor(network));
   if (!wallet)
     return outcome.tell("warn", "No wallet here signs on that network", "Nothing was signed. The payment is kept.");
   if (!(await hold(name).catch(() => false)))
@@ -139,22 +132,6 @@ async function fetchLost({ paying, panel, post }: Needs, name: string, notice: H
   form.dispatchEvent(new Event("input"));
   leave(notice);
   await post(signed);
-}
-
-/** The one that the page has chosen for the network of the payment, which it is turned to. */
-async function walletFor(network: string, form: HTMLFormElement, panel: Needs["panel"]): Promise<Wallet | undefined> {
-  const radio = form.querySelector<HTMLInputElement>(`input[name=network][value="${CSS.escape(network)}"]`);
-  if (radio && !radio.checked) {
-    radio.checked = true;
-    radio.dispatchEvent(new Event("change", { bubbles: true }));
-  }
-  for (let attempt = 0; attempt < 10; attempt += 1) {
-    const { wallet } = panel;
-    if (wallet && (await canSignFor(wallet, network))) return wallet;
-    // The choice of a wallet follows that of the network, and wallets are asked.
-    await new Promise((resolve) => setTimeout(resolve, 100));
-  }
-  return undefined;
 }
 
 /** The keyboard goes on where the notice stood. */

@@ -1,3 +1,5 @@
+import { decodeHeader } from "../../../../client/payments/quote.ts";
+import { challengeIn, type SignInChallenge, signInHeader, signInText } from "../../../../client/payments/sign-in.ts";
 import { byId, el } from "../dom/elements.ts";
 import { readInput, saysInput, showFieldError } from "../dom/fields.ts";
 import { AnswerError, errorOf } from "../payment/answer.ts";
@@ -6,8 +8,10 @@ import { findKept, forget, type KeptPayment, keep } from "../payment/kept.ts";
 import { usdc } from "../payment/money.ts";
 import { type Delivered, postPayment } from "../payment/post-payment.ts";
 import { signPayment } from "../payment/sign-payment.ts";
-import { forgetUnsigned, keepUnsigned, releaseUnsigned } from "../payment/unsigned.ts";
-import type { ChosenWallet } from "../payment/wallet-panel.ts";
+import { forgetUnsigned, keepUnsigned, releaseUnsigned, type SignedPayment } from "../payment/unsigned.ts";
+import type { ChosenWallet, WalletPanel } from "../payment/wallet-panel.ts";
+import { refusalOf } from "../wallet/providers.ts";
+import { signTextAs } from "../wallet/sign-text.ts";
 import type { Outcome } from "./outcome.ts";
 import type { Price } from "./price.ts";
 import type { Answer, Output } from "./result.ts";
@@ -22,6 +26,7 @@ export interface Paying {
   readonly url: string;
   readonly price: Price;
   readonly outcome: Outcome;
+  readonly panel: Pick<WalletPanel, "walletFor">;
   /** Does one thing at a time. */
   readonly press: (work: () => Promise<void>) => void;
 }
@@ -84,8 +89,8 @@ export async function deliver(paying: Paying, kept: KeptPayment, isResumed: bool
     return conclude(paying, kept, delivered).finally(() => {
       delivered.watch.stop();
       const { payment } = findKept(agent);
-      if (!payment) return forgetUnsigned(agent, kept);
-      if (!isOtherwiseSigned(kept, delivered)) return keepUnsigned(agent, payment);
+      if (payment && !isOtherwiseSigned(kept, delivered)) return keepUnsigned(agent, payment);
+      if (!payment && !challengeIn(delivered.body, location.origin)) return forgetUnsigned(agent, kept);
       forget(agent, "payment");
       releaseUnsigned(agent, kept);
     });
@@ -124,7 +129,7 @@ async function conclude(paying: Paying, kept: KeptPayment, delivered: Delivered)
     case "gone":
       return outcome.tell("bad", error, advice);
     case "used":
-      return outcome.tell("bad", "This payment was used already", usedSaid(kept, error));
+      return tellUsed(paying, kept, body);
     case "open": {
       if (isOtherwiseSigned(kept, delivered)) {
         const stays = "It stays kept. Choose the account that paid in the wallet, then reload this page.";
@@ -145,16 +150,46 @@ async function conclude(paying: Paying, kept: KeptPayment, delivered: Delivered)
   showFieldError(paying.form, body.field, error);
 }
 
+/** An answer that has left may not have arrived: the wallet that paid is given it once more. */
+function tellUsed(paying: Paying, kept: KeptPayment, body: Delivered["body"]): void {
+  const challenge = challengeIn(body, location.origin);
+  const button = challenge && pressButton(paying, "Fetch it once more", () => fetchDelivered(paying, kept, challenge));
+  const how = button
+    ? " If its result did not arrive, the wallet that paid fetches it: it signs a text, which costs nothing."
+    : "";
+  const said = `${usedSaid(kept, String(body.error))}${how}`;
+  paying.outcome.tell("bad", "This payment was used already", said, ...(button ? [button] : []));
+}
+
+async function fetchDelivered(paying: Paying, kept: KeptPayment, challenge: SignInChallenge): Promise<void> {
+  const { agent, outcome, panel } = paying;
+  const { accepted, payload } = decodeHeader(kept.header) as SignedPayment;
+  const payer = payload.authorization?.from ?? kept.signed?.by ?? "";
+  const again = pressButton(paying, "Fetch it once more", () => fetchDelivered(paying, kept, challenge));
+  const wallet = await panel.walletFor(accepted.network);
+  if (!wallet) return outcome.tell("warn", "No wallet here signs on that network", "Nothing was signed.", again);
+  outcome.wait("sign the text in your wallet");
+  try {
+    const signature = await signTextAs(wallet, accepted.network, payer, signInText(challenge, payer));
+    keep(agent, { payment: kept });
+    await deliver(paying, { ...kept, signIn: signInHeader(challenge, payer, signature) }, true);
+  } catch (error) {
+    outcome.tell("warn", refusalOf(error), "Nothing more was charged.", again);
+  }
+}
+
 /** What a wallet was asked to sign again is refused for its signature: posted again it would be refused again. */
 function isOtherwiseSigned({ isSignedAgain }: KeptPayment, { status, body }: Delivered): boolean {
   return isSignedAgain === true && status === 402 && /signature/i.test(errorOf(status, body));
 }
 
 function askAgainButton(paying: Paying, kept: KeptPayment, text: string): HTMLElement {
+  return pressButton(paying, text, () => deliverAgain(paying, findKept(paying.agent).payment ?? kept));
+}
+
+function pressButton(paying: Paying, text: string, work: () => Promise<void>): HTMLElement {
   const button = el("button", { type: "button", class: "btn" }, text);
-  button.addEventListener("click", () =>
-    paying.press(() => deliverAgain(paying, findKept(paying.agent).payment ?? kept)),
-  );
+  button.addEventListener("click", () => paying.press(work));
   return button;
 }
 

@@ -53,9 +53,10 @@ interface Posted {
   readonly takesLong: boolean;
 }
 
-async function post(url: string, { header, body, account }: KeptPayment): Promise<Posted | undefined> {
+async function post(url: string, { header, body, account, signIn }: KeptPayment): Promise<Posted | undefined> {
   try {
-    const headers = { "content-type": "application/json", "payment-signature": header, ...shownTo(account) };
+    const shown = { ...shownTo(account), ...(signIn && { "sign-in-with-x": signIn }) };
+    const headers = { "content-type": "application/json", "payment-signature": header, ...shown };
     const answer = await fetch(url, { method: "POST", headers, body });
     // What stands before the service may name a date there.
     const asked = Number(answer.headers.get("retry-after") ?? 2);

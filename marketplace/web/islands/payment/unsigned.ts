@@ -8,7 +8,7 @@ import type { KeptPayment } from "./kept.ts";
  * charged once. A signature that settled on an EVM chain is public there: who has this storage, too, can fetch the result.
  */
 
-export interface UnsignedPayment extends Omit<KeptPayment, "header"> {
+export interface UnsignedPayment extends Omit<KeptPayment, "header" | "signIn"> {
   readonly resource: object;
   readonly accepted: Requirements;
   /** What was signed on EVM networks. */
@@ -24,8 +24,8 @@ export function signerOf({ authorization, signed }: UnsignedPayment): string {
 export type NamedPayment = readonly [name: string, payment: UnsignedPayment];
 
 /** Keeps it, and marks it as this page's for as long as that is open. One that is large, or that another page could not tell from its own, is not kept. */
-export function keepUnsigned(bought: string, { header, ...kept }: KeptPayment): void {
-  const { resource, accepted, payload } = decodeHeader(header) as Signed;
+export function keepUnsigned(bought: string, { header, signIn: _, ...kept }: KeptPayment): void {
+  const { resource, accepted, payload } = decodeHeader(header) as SignedPayment;
   // Of Hedera, what an earlier version of the page kept cannot be signed again.
   if (!("locks" in navigator) || !(payload.authorization ?? kept.signed)) return;
   const name = nameOf(bought, kept);
@@ -118,7 +118,8 @@ function nameOf(bought: string, { signedAt: at, asked }: Pick<KeptPayment, "sign
   return `${unfetchedMark}${at} ${bought} ${asked.nonce ?? asked.transaction}`;
 }
 
-interface Signed {
+/** What a payment's header carries. */
+export interface SignedPayment {
   readonly resource: object;
   readonly accepted: Requirements;
   readonly payload: { readonly authorization?: Authorization };

@@ -46,6 +46,22 @@ export class WalletPanel {
     return this.#wallets.find((wallet) => wallet.id === this.#select?.value) ?? this.#wallets[0];
   }
 
+  /** Turns the page to this network; answers the wallet that signs there. */
+  async walletFor(network: string): Promise<Wallet | undefined> {
+    const radio = this.#form.querySelector<HTMLInputElement>(`input[name=network][value="${CSS.escape(network)}"]`);
+    if (radio && !radio.checked) {
+      radio.checked = true;
+      radio.dispatchEvent(new Event("change", { bubbles: true }));
+    }
+    for (let attempt = 0; attempt < 10; attempt += 1) {
+      const { wallet } = this;
+      if (wallet && (await canSignFor(wallet, network))) return wallet;
+      // The choice of a wallet follows that of the network, and wallets are asked.
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    }
+    return undefined;
+  }
+
   get #select(): HTMLSelectElement | null | undefined {
     return byId("wallet-choice")?.querySelector("select");
   }
