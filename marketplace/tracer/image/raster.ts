@@ -33,13 +33,17 @@ export function premultiply({ rgba }: Raster): Uint8Array {
 /** Whether nothing of a picture is see-through. */
 export function isOpaque(rgba: Uint8Array): boolean {
   const words = asWords(rgba);
-  const { length } = words;
-  let all = -1;
-  let p = 0;
-  for (; p + 3 < length && all >> 24 === -1; p += 4) all &= words[p] & words[p + 1] & words[p + 2] & words[p + 3];
-  for (; p < length && all >> 24 === -1; p++) all &= words[p];
-  return all >> 24 === -1;
+  for (let from = 0; from < words.length; from += glance) {
+    const to = Math.min(words.length, from + glance);
+    let all = -1;
+    for (let p = from; p < to; p++) all &= words[p];
+    if (all >> 24 !== -1) return false;
+  }
+  return true;
 }
+
+/** Pixels that are looked at before it is asked what they were. */
+const glance = 1024;
 
 /** Area-averaged reduction to `width` × `height`, each at most the source's; averages premultiplied, so edges keep no halo. */
 export function reduce(source: Raster, width: number, height: number): Raster {

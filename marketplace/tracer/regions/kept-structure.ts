@@ -1,4 +1,5 @@
 import { isOpaque } from "../image/raster.ts";
+import { asWords } from "../image/runs.ts";
 import { plane, type Segmented, stride } from "./colour-model.ts";
 
 /**
@@ -14,26 +15,57 @@ export function keptStructure(picture: Omit<Segmented, "runs">, gainMin: number)
 function keptOn(picture: Omit<Segmented, "runs">, gainMin: number, white: number): number {
   const { labels, clean, width, height } = picture;
   const levels = lumaPlanes(picture, gainMin, white);
+  const seen = { labels, clean, words: asWords(clean), levels, white, width, height };
   let kept = 0;
   let blocks = 0;
   for (let top = 0; top < height; top += side) {
     for (let left = 0; left < width; left += side) {
-      const [source, areas] = [new Spread(), new Spread()];
-      for (let y = top; y < Math.min(height, top + side); y++) {
-        for (let x = left; x < Math.min(width, left + side); x++) {
-          const p = y * width + x;
-          const i = labels[p] * 3;
-          const c = p * 4;
-          source.add(luma(clean[c], clean[c + 1], clean[c + 2]) - white * clean[c + 3]);
-          areas.add(levels[i] + levels[i + 1] * (x + 0.5 - width / 2) + levels[i + 2] * (y + 0.5 - height / 2));
-        }
-      }
-      const common = Math.min(source.variance, areas.variance);
-      kept += (2 * common + evenVariance) / (source.variance + common + evenVariance);
+      kept += isEven(seen, left, top) ? 1 : keptOfBlock(seen, left, top);
       blocks++;
     }
   }
   return kept / blocks;
+}
+
+interface Seen extends Pick<Segmented, "labels" | "clean" | "width" | "height"> {
+  readonly words: Int32Array;
+  readonly levels: Float64Array;
+  readonly white: number;
+}
+
+function isEven({ words, width, height }: Seen, left: number, top: number): boolean {
+  const [right, bottom] = [Math.min(width, left + side), Math.min(height, top + side)];
+  const first = words[top * width + left];
+  for (let y = top; y < bottom; y++) {
+    for (let p = y * width + left, end = y * width + right; p < end; p++) if (words[p] !== first) return false;
+  }
+  return true;
+}
+
+function keptOfBlock({ labels, clean, levels, white, width, height }: Seen, left: number, top: number): number {
+  const [right, bottom] = [Math.min(width, left + side), Math.min(height, top + side)];
+  const n = (right - left) * (bottom - top);
+  let [sourceSum, sourceSquares, areasSum, areasSquares] = [0, 0, 0, 0];
+  for (let y = top; y < bottom; y++) {
+    for (let x = left; x < right; x++) {
+      const p = y * width + x;
+      const i = labels[p] * 3;
+      const c = p * 4;
+      const source = luma(clean[c], clean[c + 1], clean[c + 2]) - white * clean[c + 3];
+      const area = levels[i] + levels[i + 1] * (x + 0.5 - width / 2) + levels[i + 2] * (y + 0.5 - height / 2);
+      sourceSum += source;
+      sourceSquares += source * source;
+      areasSum += area;
+      areasSquares += area * area;
+    }
+  }
+  const ofSource = variance(n, sourceSum, sourceSquares);
+  const common = Math.min(ofSource, variance(n, areasSum, areasSquares));
+  return (2 * common + evenVariance) / (ofSource + common + evenVariance);
+}
+
+function variance(n: number, sum: number, squares: number): number {
+  return Math.max(0, squares / n - (sum / n) ** 2);
 }
 
 /** Three numbers per area: its luma at the picture's centre, and how that changes in x and y. */
@@ -47,22 +79,6 @@ function lumaPlanes({ sums }: Pick<Segmented, "sums">, gainMin: number, white: n
     }
   }
   return levels;
-}
-
-class Spread {
-  private n = 0;
-  private sum = 0;
-  private squares = 0;
-
-  add(value: number): void {
-    this.n++;
-    this.sum += value;
-    this.squares += value * value;
-  }
-
-  get variance(): number {
-    return Math.max(0, this.squares / this.n - (this.sum / this.n) ** 2);
-  }
 }
 
 function luma(r: number, g: number, b: number): number {

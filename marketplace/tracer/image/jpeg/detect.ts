@@ -20,14 +20,14 @@ export function findSaved({ width, height, rgba }: Raster): Saved | null {
   const uneven = unevenBlocks(rgba, width, height);
   if (uneven.length < blocksMin) return null;
   const frequenciesOf = (some: readonly number[], weights: Weights) =>
-    strongest(some.map((at) => blockAt(rgba, at, width, weights)));
+    telling(some.map((at) => blockAt(rgba, at, width, weights)));
   // Most pictures were never saved as JPEG, and a few blocks tell.
   const few = uneven.filter((_, i) => i % glanceEvery === 0);
   if (few.length >= blocksMin && bestTable(frequenciesOf(few, luma)).proof < glanceProofMin) return null;
   const { share, proof, between, quality } = bestTable(frequenciesOf(uneven, luma));
   if (share < shareMin || proof < proofMin || between > betweenMax) return null;
   const colours = [blue, red].flatMap((weights) => uneven.map((at) => blockAt(rgba, at, width, weights)));
-  const [colour] = alignments(strongest(colours), [steps(quality, "chroma")]);
+  const [colour] = alignments(telling(colours), [steps(quality, "chroma")]);
   return { quality, halved: colour.n > 0 && colour.share < wholeMin };
 }
 
@@ -71,7 +71,7 @@ interface Block {
   readonly weight: number;
 }
 
-/** Frequencies that are not too weak to tell anything, by which of the 64 they are, and of each the strongest first. */
+/** Frequencies that are not too weak to tell anything, by which of the 64 they are. */
 interface Frequencies {
   readonly values: Float32Array;
   readonly weights: Float32Array;
@@ -83,15 +83,15 @@ interface Frequencies {
 const stepMin = 5;
 const valueMin = 0.6;
 
-function strongest(blocks: readonly Block[]): Frequencies {
+function telling(blocks: readonly Block[]): Frequencies {
   const values = new Float32Array(blocks.length * 63);
   const weights = new Float32Array(values.length);
   const firsts = new Int32Array(65);
   for (let k = 1, n = 0; k < 64; k++) {
-    const strong = blocks.filter(({ frequencies }) => Math.abs(frequencies[k]) >= valueMin * stepMin);
-    strong.sort((a, b) => Math.abs(b.frequencies[k]) - Math.abs(a.frequencies[k]));
-    for (const { frequencies, weight } of strong) {
-      values[n] = Math.abs(frequencies[k]);
+    for (const { frequencies, weight } of blocks) {
+      const value = Math.abs(frequencies[k]);
+      if (value < valueMin * stepMin) continue;
+      values[n] = value;
       weights[n++] = weight;
     }
     firsts[k + 1] = n;
@@ -143,19 +143,20 @@ function alignments(frequencies: Frequencies, tables: readonly Float32Array[]): 
 }
 
 function onStep({ values, weights, firsts }: Frequencies, k: number, step: number): OnStep {
-  const found = { sum: 0, n: 0, between: 0, first: 0 };
+  let [sum, n, between, first] = [0, 0, 0, 0];
   for (let i = firsts[k]; i < firsts[k + 1]; i++) {
     const share = values[i] / step;
-    if (share <= 0.25) break;
+    if (share <= 0.25) continue;
+    const weight = weights[i];
     if (share < valueMin) {
-      found.between += weights[i];
+      between += weight;
       continue;
     }
-    if (share > 0.75 && share < 1.25) found.first += weights[i];
-    found.sum += weights[i] * (1 - 4 * Math.abs(share - Math.floor(share + 0.5)));
-    found.n += weights[i];
+    if (share > 0.75 && share < 1.25) first += weight;
+    sum += weight * (1 - 4 * Math.abs(share - Math.floor(share + 0.5)));
+    n += weight;
   }
-  return found;
+  return { sum, n, between, first };
 }
 
 /** The first pixels of blocks with something on them, evenly taken from the picture, no two alike. */
