@@ -10,13 +10,15 @@ export const endCorner = 2;
  */
 export function narrowEnd(steps: Uint8Array, outline: Contour, i: number): number {
   if (outline.to - outline.from < 6) return 0;
-  const isStraight = (first: number, last: number) => isStraightRun(steps, outline, i + first, i + last);
   if (turns(steps, outline, i - 1)) {
-    if (turns(steps, outline, i)) return isStraight(-2, -1) && isStraight(1, 2) ? startCorner | endCorner : 0;
-    return isStraight(0, 1) && turns(steps, outline, i + 1) && isStraight(-3, -1) && isStraight(2, 4) ? startCorner : 0;
+    if (turns(steps, outline, i)) {
+      return isStraight(steps, outline, i - 2, 2) && isStraight(steps, outline, i + 1, 2) ? startCorner | endCorner : 0;
+    }
+    const isEnd = isStraight(steps, outline, i, 2) && turns(steps, outline, i + 1);
+    return isEnd && isStraight(steps, outline, i - 3, 3) && isStraight(steps, outline, i + 2, 3) ? startCorner : 0;
   }
-  if (!turns(steps, outline, i) || !isStraight(-1, 0) || !turns(steps, outline, i - 2)) return 0;
-  return isStraight(-4, -2) && isStraight(1, 3) ? endCorner : 0;
+  const isEnd = turns(steps, outline, i) && isStraight(steps, outline, i - 1, 2) && turns(steps, outline, i - 2);
+  return isEnd && isStraight(steps, outline, i - 4, 3) && isStraight(steps, outline, i + 1, 3) ? endCorner : 0;
 }
 
 /** A step of a closed outline, by its place along it, also before the first or past the last. */
@@ -29,9 +31,8 @@ function turns(steps: Uint8Array, outline: Contour, i: number): boolean {
   return ((stepAt(steps, outline, i + 1) - stepAt(steps, outline, i)) & 3) === 1;
 }
 
-function isStraightRun(steps: Uint8Array, outline: Contour, first: number, last: number): boolean {
-  for (let k = first + 1; k <= last; k++) {
-    if (stepAt(steps, outline, k) !== stepAt(steps, outline, first)) return false;
-  }
+function isStraight(steps: Uint8Array, outline: Contour, first: number, count: number): boolean {
+  const direction = stepAt(steps, outline, first);
+  for (let k = 1; k < count; k++) if (stepAt(steps, outline, first + k) !== direction) return false;
   return true;
 }

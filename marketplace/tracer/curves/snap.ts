@@ -65,7 +65,8 @@ export function snapContour(input: SnapInput, contour: Contour, out: Points): vo
     const dx = -normalY;
     const dy = normalX;
     const isOpen = !border && leaps?.[i - contour.from] !== 1;
-    if (isOpen && !addCorners(input, contour, { step: i, x, y }, out)) {
+    const corners = isOpen ? narrowEnd(steps, contour, i) : 0;
+    if (isOpen && (corners === 0 || !addCorners(input, contour, { corners, step: i, x, y }, out))) {
       out.add(x + dx / 2 + normalX * shift, y + dy / 2 + normalY * shift, measured.tolerance, 0, measured.push);
       out.beneath[out.count - 1] = measured.beneath || besideLeap(leaps, i - contour.from);
     }
@@ -85,16 +86,18 @@ export function snapContour(input: SnapInput, contour: Contour, out: Points): vo
   pushOut(out, input.trapMax >= depthMax);
 }
 
+interface NarrowEnd {
+  /** As `narrowEnd` answers them. */
+  readonly corners: number;
+  readonly step: number;
+  readonly x: number;
+  readonly y: number;
+}
+
 /** Puts the corners of the end of a bar in place of the step that was measured; false where it is none, or not all of it is seen. */
-function addCorners(
-  input: SnapInput,
-  contour: Contour,
-  { step, x, y }: { readonly step: number; readonly x: number; readonly y: number },
-  out: Points,
-): boolean {
+function addCorners(input: SnapInput, contour: Contour, { corners, step, x, y }: NarrowEnd, out: Points): boolean {
   const { steps } = input.contours;
-  const corners = narrowEnd(steps, contour, step);
-  if (corners === 0 || measured.push > 0 || measured.beneath === 1) return false;
+  if (measured.push > 0 || measured.beneath === 1) return false;
   const { from, to } = contour;
   const direction = steps[step];
   const { shift, tolerance, push, beneath } = measured;

@@ -27,12 +27,11 @@ export function mayBePixelArt(image: Raster): boolean {
 }
 
 function hasMoreColours(image: Raster, most: number): boolean {
+  const words = visibleWords(image);
   const seen = new Set<number>();
-  for (const word of visibleWords(image)) {
-    seen.add(word);
-    if (seen.size > most) return true;
-  }
-  return false;
+  for (let p = 0; p < words.length && seen.size <= most; p++)
+    if (p === 0 || words[p] !== words[p - 1]) seen.add(words[p]);
+  return seen.size > most;
 }
 
 /** Beyond this many cells a picture is not pixel art but an enlarged photograph. */
@@ -105,13 +104,21 @@ function marksOf(image: Raster): Marks {
   return { ...uses, ...edgesOf(words, pixels, image.width, blends), opacities: opacities.size, seeThrough };
 }
 
-function usesOf(words: Uint32Array, pixels: Uint8Array, width: number) {
-  const found = new Map<number, { all: number; between: number }>();
+interface Use {
+  all: number;
+  between: number;
+}
+
+function usesOf(words: Int32Array, pixels: Uint8Array, width: number) {
+  const found = new Map<number, Use>();
+  let use: Use = { all: 0, between: 0 };
   let even = 0;
   for (let p = 0; p < words.length; p++) {
     const x = p % width;
-    const use = found.get(words[p]) ?? { all: 0, between: 0 };
-    found.set(words[p], use);
+    if (p === 0 || words[p] !== words[p - 1]) {
+      use = found.get(words[p]) ?? { all: 0, between: 0 };
+      found.set(words[p], use);
+    }
     use.all++;
     const across = x > 0 && x < width - 1 && liesBetween(pixels, words, p, 1);
     const down = p >= width && p + width < words.length && liesBetween(pixels, words, p, width);
@@ -134,14 +141,14 @@ function usesOf(words: Uint32Array, pixels: Uint8Array, width: number) {
 /** Share of its pixels that lie between two neighbours, from which a colour is a blend. */
 const blendShareMin = 0.7;
 
-function isBesideLike(words: Uint32Array, p: number, width: number): boolean {
+function isBesideLike(words: Int32Array, p: number, width: number): boolean {
   const x = p % width;
   const here = words[p];
   if ((x > 0 && words[p - 1] === here) || (x < width - 1 && words[p + 1] === here)) return true;
   return words[p - width] === here || words[p + width] === here;
 }
 
-function liesBetween(pixels: Uint8Array, words: Uint32Array, p: number, step: number): boolean {
+function liesBetween(pixels: Uint8Array, words: Int32Array, p: number, step: number): boolean {
   if (words[p] === words[p - step] || words[p] === words[p + step]) return false;
   let span = 0;
   let along = 0;
@@ -160,7 +167,7 @@ function liesBetween(pixels: Uint8Array, words: Uint32Array, p: number, step: nu
 
 const contrastSquaredMin = 28 * 28;
 
-function edgesOf(words: Uint32Array, pixels: Uint8Array, width: number, blends: ReadonlySet<number>): Edges {
+function edgesOf(words: Int32Array, pixels: Uint8Array, width: number, blends: ReadonlySet<number>): Edges {
   const found = { all: 0, hard: 0, faint: 0, soft: 0, steps: 0, silhouette: 0, turns: 0 };
   const isDrawn = (p: number) => pixels[p * 4 + 3] >= 128;
   const compare = (p: number, q: number) => {

@@ -1,4 +1,5 @@
 import type { Raster } from "./raster.ts";
+import { asWords } from "./runs.ts";
 
 /** Where the rows and columns of a drawing's own pixels begin, px, and, last, where they end. */
 export interface PixelGrid {
@@ -41,8 +42,8 @@ export function everyPixel({ width, height }: Raster): PixelGrid {
 }
 
 /** A pixel as one number, alike for all that are transparent. */
-export function visibleWords({ width, height, rgba }: Raster): Uint32Array {
-  const words = new Uint32Array(rgba.buffer, rgba.byteOffset, width * height);
+export function visibleWords({ rgba }: Raster): Int32Array {
+  const words = asWords(rgba);
   let seen = words;
   for (let p = 0; p < words.length; p++) {
     if (words[p] >>> 24 !== 0 || words[p] === 0) continue;

@@ -100,7 +100,10 @@ function weightOf({ first, last, firstWeight, lastWeight, weight }: Shares, t: n
 function shortenRow(from: Uint8Array, at: number, shared: Shares, to: Float64Array): void {
   const { first, last } = shared;
   for (let t = 0; t < first.length; t++) {
-    let [r, g, b, a] = [0, 0, 0, 0];
+    let r = 0;
+    let g = 0;
+    let b = 0;
+    let a = 0;
     for (let s = first[t], i = at + s * 4; s <= last[t]; s++, i += 4) {
       const weight = weightOf(shared, t, s);
       r += from[i] * weight;

@@ -100,7 +100,8 @@ class Edges {
   private turn(x: number, y: number): number {
     let most = 0;
     for (let c = 0; c < 4; c++) {
-      let [across, down] = [0, 0];
+      let across = 0;
+      let down = 0;
       for (let k = -aside; k <= aside; k++) {
         across += this.level(x + aside, y + k, c) - this.level(x - aside, y + k, c);
         down += this.level(x + k, y + aside, c) - this.level(x + k, y - aside, c);

@@ -112,7 +112,8 @@ function between(pixels: Uint8Array, words: Int32Array, p: number, step: number,
  */
 function isEdge(pixels: Uint8Array, a: number, b: number, step: number, span: number): boolean {
   const [afterA, afterB] = [a - step, b + step];
-  let [onFromA, onFromB] = [0, 0];
+  let onFromA = 0;
+  let onFromB = 0;
   for (let c = 0; c < 4; c++) {
     const across = pixels[b + c] - pixels[a + c];
     onFromA += (pixels[a + c] - pixels[afterA + c]) * across;

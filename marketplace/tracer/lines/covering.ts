@@ -100,7 +100,8 @@ const deepMax = 0.5;
 /** Whether strokes lie on something, or go round it: what runs between two other things all along is a part of one. */
 function isOnGround(strokes: readonly FoundStroke[], { pixels, areas, stride, width }: Measured): boolean {
   const height = areas.length / stride - 2;
-  let [same, other] = [0, 0];
+  let same = 0;
+  let other = 0;
   for (const { points, closed, width: wide } of strokes) {
     if (closed) return true;
     for (let i = 1; i < points.length; i++) {

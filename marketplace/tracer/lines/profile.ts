@@ -112,7 +112,8 @@ function halfNormal({ x, y, dx, dy }: StraightLine, picture: Measured, farthest:
     span += (ink[c] - ground[c]) ** 2;
   }
   if (span < contrastSquaredMin) return null;
-  let [mass, moment] = [0, 0];
+  let mass = 0;
+  let moment = 0;
   for (let t = dense / 2; t < edge + 1.5; t += dense) {
     const share = coverageBetween(x + dx * t, y + dy * t, picture, span) * dense;
     mass += share;

@@ -15,7 +15,11 @@ export function circleThrough(points: readonly Place[]): Circle | null {
     mx += x / n;
     my += y / n;
   }
-  let [uu, uv, vv, uz, vz] = [0, 0, 0, 0, 0];
+  let uu = 0;
+  let uv = 0;
+  let vv = 0;
+  let uz = 0;
+  let vz = 0;
   for (const { x, y } of points) {
     const [u, v] = [x - mx, y - my];
     const z = u * u + v * v;

@@ -45,7 +45,10 @@ function isEven({ words, width, height }: Seen, left: number, top: number): bool
 function keptOfBlock({ labels, clean, levels, white, width, height }: Seen, left: number, top: number): number {
   const [right, bottom] = [Math.min(width, left + side), Math.min(height, top + side)];
   const n = (right - left) * (bottom - top);
-  let [sourceSum, sourceSquares, areasSum, areasSquares] = [0, 0, 0, 0];
+  let sourceSum = 0;
+  let sourceSquares = 0;
+  let areasSum = 0;
+  let areasSquares = 0;
   for (let y = top; y < bottom; y++) {
     for (let x = left; x < right; x++) {
       const p = y * width + x;

@@ -186,7 +186,9 @@ function steepest({ x, y, colours }: Samples): number | null {
     }
   }
   const inverse = 1 / (xx * yy - xy * xy);
-  let [gxx, gxy, gyy] = [0, 0, 0];
+  let gxx = 0;
+  let gxy = 0;
+  let gyy = 0;
   for (let c = 0; c < 4; c++) {
     const gx = (cx[c] * yy - cy[c] * xy) * inverse;
     const gy = (cy[c] * xx - cx[c] * xy) * inverse;

@@ -143,7 +143,10 @@ function alignments(frequencies: Frequencies, tables: readonly Float32Array[]): 
 }
 
 function onStep({ values, weights, firsts }: Frequencies, k: number, step: number): OnStep {
-  let [sum, n, between, first] = [0, 0, 0, 0];
+  let sum = 0;
+  let n = 0;
+  let between = 0;
+  let first = 0;
   for (let i = firsts[k]; i < firsts[k + 1]; i++) {
     const share = values[i] / step;
     if (share <= 0.25) continue;
