@@ -34,10 +34,11 @@ export function setThickApart(state: State): void {
   const source = Array.from({ length: map.count }, (_, area) => area);
   const labels = map.flat.slice();
   const split: Int32Array[] = [];
+  const marks = new Uint8Array(map.areas.length);
   const pixelOf = (q: number) => (Math.floor(q / map.stride) - 1) * map.width + (q % map.stride) - 1;
   for (const candidate of state.candidates({ widest: thinMax })) {
     const { area, places } = candidate;
-    const thick = thickParts(places, map, thinMax);
+    const thick = thickParts(places, map, thinMax, marks);
     if (!thick || look(candidate)) continue;
     places.forEach((q, i) => {
       if (thick[i] === 1) labels[pixelOf(q)] = source.length;

@@ -2,29 +2,40 @@ import { lengthOf } from "../curves/length.ts";
 import type { AreaMap } from "../regions/components.ts";
 import { median } from "./paths.ts";
 
+/** What thickParts marks pixels with, in the order of `AreaMap.areas`; all 0 before and after. */
+export type Marks = Uint8Array;
+const thick = 1;
+const left = 2;
+
 /**
  * Where an area of lines is much thicker than these are: a marker on a curve, an arrow's head. 1 for its pixels there, in
  * the order of `places`; null where it is so nowhere, or nearly everywhere. Source: opening, as in Serra, "Image Analysis and
  * Mathematical Morphology" (1982): what a disc wider than the lines reaches, and the tips that stick out of that.
  */
-export function thickParts(places: Int32Array, map: AreaMap, widest: number): Uint8Array | null {
+export function thickParts(places: Int32Array, map: AreaMap, widest: number, marks: Marks): Uint8Array | null {
   const { areas, stride } = map;
   const width = lineWidth(places, areas, stride);
   if (width > widest) return null;
   const core = Math.max(width / 2 + 1.2, 1.15 * width);
   const holes = roundHoles(places, map);
   const isCore = fits(areas, [areas[places[0]], ...holes.map(([q]) => areas[q])], core, stride);
-  const filled = [...places, ...holes.flat()];
-  const cores = filled.filter((q) => isCore(q));
-  if (cores.length === 0 || cores.length > coresMax * filled.length) return null;
-  const thick = new Set<number>();
-  const reached = discOf(core + 0.6, stride);
+  const cores = [...places.filter(isCore), ...holes.flat().filter(isCore)];
+  if (cores.length === 0) return null;
+  const filled = holes.reduce((sum, hole) => sum + hole.length, places.length);
+  if (cores.length > coresMax * filled) return null;
   const area = areas[places[0]];
-  for (const q of cores) for (const step of reached) if (areas[q + step] === area) thick.add(q + step);
-  const lines = piecesBeside(places, thick, stride);
-  for (const piece of lines) if (!isLine(piece, width, stride)) for (const q of piece) thick.add(q);
-  if (thick.size === places.length || thick.size > thickMax * places.length) return null;
-  return Uint8Array.from(places, (q) => (thick.has(q) ? 1 : 0));
+  const reached = discOf(core + 0.6, stride);
+  for (const q of cores) for (const step of reached) if (areas[q + step] === area) marks[q + step] = thick;
+  for (const piece of piecesBeside(places, marks, stride)) {
+    if (!isLine(piece, width, stride)) for (const q of piece) marks[q] = thick;
+  }
+  const found = new Uint8Array(places.length);
+  let count = 0;
+  for (let i = 0; i < places.length; i++) {
+    if (marks[places[i]] === thick) count += found[i] = 1;
+    marks[places[i]] = 0;
+  }
+  return count === places.length || count > thickMax * places.length ? null : found;
 }
 
 const samplesMax = 400;
@@ -63,21 +74,25 @@ function discOf(radius: number, stride: number): number[] {
 /** Whether a disc around a place lies in areas. */
 function fits(areas: Int32Array, own: readonly number[], radius: number, stride: number): (q: number) => boolean {
   const far = Math.floor(radius);
-  const ends = [far, -far, far * stride, -far * stride];
-  const disc = discOf(radius, stride);
-  return (q) =>
-    ends.every((step) => own.includes(areas[q + step])) && disc.every((step) => own.includes(areas[q + step]));
+  const steps = [far, -far, far * stride, -far * stride, ...discOf(radius, stride)];
+  const [first] = own;
+  const isOwn = own.length === 1 ? (area: number) => area === first : (area: number) => own.includes(area);
+  return (q) => {
+    for (let i = 0; i < steps.length; i++) if (!isOwn(areas[q + steps[i]])) return false;
+    return true;
+  };
 }
 
 /** The insides of rings: small areas that are round and have nothing but the area of `places` around them, as their pixels. */
 function roundHoles(places: Int32Array, { areas, stride, sizes }: AreaMap): number[][] {
   const area = areas[places[0]];
-  const seen = new Set([-1, area]);
+  const seen = new Set([-1]);
   const found: number[][] = [];
+  const around = [-1, 1, -stride, stride];
   for (const q of places) {
-    for (const step of [-1, 1, -stride, stride]) {
+    for (const step of around) {
       const other = areas[q + step];
-      if (seen.has(other)) continue;
+      if (other === area || seen.has(other)) continue;
       seen.add(other);
       const hole = sizes[other] <= holeMax ? roundHole(q + step, area, areas, stride) : null;
       if (hole) found.push(hole);
@@ -107,16 +122,20 @@ const holeMax = 260;
 const roundMin = 0.66;
 
 /** What is left of an area without its thick parts, in pieces. */
-function piecesBeside(places: Int32Array, thick: ReadonlySet<number>, stride: number): number[][] {
-  const left = new Set<number>();
-  for (const q of places) if (!thick.has(q)) left.add(q);
+function piecesBeside(places: Int32Array, marks: Marks, stride: number): number[][] {
+  for (const q of places) if (marks[q] === 0) marks[q] = left;
   const pieces: number[][] = [];
-  for (const first of left) {
-    left.delete(first);
+  for (const first of places) {
+    if (marks[first] !== left) continue;
+    marks[first] = 0;
     const piece = [first];
     for (const q of piece) {
       for (let row = q - stride; row <= q + stride; row += stride) {
-        for (let p = row - 1; p <= row + 1; p++) if (left.delete(p)) piece.push(p);
+        for (let p = row - 1; p <= row + 1; p++) {
+          if (marks[p] !== left) continue;
+          marks[p] = 0;
+          piece.push(p);
+        }
       }
     }
     pieces.push(piece);
