@@ -158,7 +158,7 @@ function tellUsed(paying: Paying, kept: KeptPayment, body: Delivered["body"]): v
     ? " If its result did not arrive, the wallet that paid fetches it: it signs a text, which costs nothing."
     : "";
   const said = `${usedSaid(kept, String(body.error))}${how}`;
-  paying.outcome.tell("bad", "This payment was used already", said, ...(button ? [button] : []));
+  paying.outcome.tell(button ? "maybe" : "bad", "This payment was used already", said, ...(button ? [button] : []));
 }
 
 async function fetchDelivered(paying: Paying, kept: KeptPayment, challenge: SignInChallenge): Promise<void> {
