@@ -229,6 +229,23 @@ test("the page of a payment that nothing was sent for, and that nobody is about 
   expect(text).toContain("This payment is sent once it is posted again");
 });
 
+test("an account whose payments are further back than its page looks is not said to have none", async ({
+  facilitator,
+}) => {
+  const { db } = facilitator.context;
+  const textOf = async () => (await get(facilitator, "/payers/0xarchived", html)).text();
+  expect(await textOf()).toContain("Nothing recorded");
+  await db.query(
+    `insert into archive_objects (name, network, first_at, first_id, last_at, last_id, records, bytes, sha256)
+     values ('x', 'eip155:84532', now() - interval '50 days', 1, now() - interval '49 days', 2, 2, 1, '')`,
+  );
+  const text = await textOf();
+  await db.query("delete from archive_objects");
+  expect(text).toContain("None among the newest");
+  expect(text).not.toContain("Nothing recorded");
+  expect(text).toContain('href="/transactions?payer=0xarchived');
+});
+
 test("payees come in each order, page by page, with what they sell", async ({ facilitator }) => {
   const { db, config } = facilitator.context;
   const account = (n: number) => `0x${n.toString(16).padStart(40, "0")}`;

@@ -10,6 +10,7 @@ import { Choice, SelectField, TextField } from "../../../shared/page/field.tsx";
 import { Pagination } from "../../../shared/page/pagination.tsx";
 import { Segments } from "../../../shared/page/tabs.tsx";
 import type { Reads } from "../../../shared/reads.ts";
+import { ArchiveAwayError } from "../../archive/record-archive.ts";
 import { readQuery } from "../../http/query.ts";
 import {
   allTransactions,
@@ -266,7 +267,13 @@ async function asCsv(context: TransactionsNeeds, visit: Visit) {
   let cursor: string | null = visit.query.get("cursor");
   for (let page = 0; page < csvPagesMax && (page === 0 || cursor !== null); page += 1) {
     const place = cursor === null ? undefined : readQuery(transactionsQuery, { cursor }).cursor;
-    const listed = await transactions(context, { ...query, limit: 100, cursor: place });
+    const asked = { ...query, limit: 100, cursor: place };
+    const listed: Transactions | undefined = await transactions(context, asked).catch((error: unknown) => {
+      // What was read before is there to be had; where it ends, the next file is refused.
+      if (error instanceof ArchiveAwayError && rows.length > 0) return undefined;
+      throw error;
+    });
+    if (!listed) break;
     rows.push(...listed.transactions);
     cursor = listed.cursor;
     // Archived records are read a few objects a request.
