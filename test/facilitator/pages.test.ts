@@ -580,7 +580,7 @@ test("every resource that a payment is shown with leads to its payments, or wher
   expect([page.status, await page.text()]).toEqual([200, expect.stringContaining(payer)]);
 });
 
-test("resources paid for last are paged by a cursor, which no other order takes", async ({ facilitator }) => {
+test("resources paid for last are paged by a cursor, which no other order takes", async ({ setting, facilitator }) => {
   const { db } = facilitator.context;
   await db.query(
     `with listed as (
@@ -588,7 +588,8 @@ test("resources paid for last are paged by a cursor, which no other order takes"
        select 'many' || n, 'https://many.example.com/' || n, 'http', 2, '{}', '{}', '', now() - interval '1 day' - n * interval '1 minute'
          from generate_series(1, 30) n returning id)
      insert into discovery_accepts
-     select id, 'exact', 'eip155:84532', '0x1', '0x2', '{"network":"eip155:84532","amount":"7"}', '', now() from listed`,
+     select id, 'exact', 'eip155:84532', $1, '0x2', '{"network":"eip155:84532","amount":"7"}', '', now() from listed`,
+    [setting.terms.asset.toLowerCase()],
   );
   const first = await (await get(facilitator, "/resources", html)).text();
   const next = /href="([^"]*cursor=([^"&]*))"/.exec(first);
