@@ -691,6 +691,32 @@ test("CSV runs nothing in a spreadsheet, and goes on where a file ends", async (
   expect((await (await get(facilitator, next)).text()).trimEnd().split("\r\n")).toHaveLength(2);
 });
 
+test("a CSV that is not whole says by its name since when it has all that fits", async ({ facilitator }) => {
+  const { db } = facilitator.context;
+  const paid = { status: "settled", kind: "settle", payer: "0xa", payTo: "0xcsv", amount: 5n, totalMs: 3 } as const;
+  const moment = Date.UTC(2026, 2, 2, 9, 30, 0);
+  const nameOf = async (query: string) => {
+    const answer = await get(facilitator, `/transactions.csv?pay_to=0xcsv${query}`);
+    const [, name] = /filename="(.*)"/.exec(answer.headers.get("content-disposition") ?? "") ?? [];
+    return [name, (await answer.text()).trimEnd().split("\r\n").length - 1];
+  };
+  const at = (createdAt: Date, network = "eip155:84532") => ({ ...paid, network, createdAt });
+  await insertRecords(
+    db,
+    Array.from({ length: 1_000 }, (_, n) => at(new Date(moment + n * 1_000))),
+  );
+  expect(await nameOf("")).toEqual(["settlements.csv", 1_000]);
+  await insertRecords(db, [at(new Date(moment - 1))]);
+  expect(await nameOf("")).toEqual(["settlements-since-2026-03-02T093000Z.csv", 1_000]);
+  await insertRecords(
+    db,
+    Array.from({ length: 9_000 }, (_, n) => at(new Date(moment + n))),
+  );
+  await insertRecords(db, [at(new Date(moment - 2), "eip155:80002")]);
+  expect(await nameOf("&network=eip155:80002")).toEqual([expect.stringMatching("settlements-since-2026"), 0]);
+  expect(await nameOf("&network=eip155:80002&until=2026-03-02T09:30:00Z")).toEqual(["settlements.csv", 1]);
+});
+
 test("the badge is a picture that others' pages may show", async ({ facilitator }) => {
   const answer = await get(facilitator, "/status.svg");
   expect(answer.headers.get("content-type")).toMatch("image/svg+xml");
