@@ -1,5 +1,5 @@
 import { textAt } from "../../../shared/json.ts";
-import type { PaymentRequest, Refusal } from "../scheme.ts";
+import { configured, judge, type PaymentRequest, type Refusal, type Rule } from "../scheme.ts";
 import type { HederaConfig } from "./config.ts";
 import {
   accountText,
@@ -12,7 +12,7 @@ import {
   type SignedTransfer,
   tokenText,
 } from "./payload.ts";
-import { invalid, isFeePayer, type RequirementsDraft, type Rule, requirementsRules } from "./requirements.ts";
+import { invalid, isFeePayer, type RequirementsDraft, requirementsRules } from "./requirements.ts";
 import { MalformedError } from "./wire.ts";
 
 /**
@@ -27,18 +27,17 @@ export function decodePayment(
 ): HederaPayment | Refusal {
   const transaction = textAt(request.payload, "paymentPayload.payload.transaction");
   const terms = { request, config, extra: request.requirements.extra ?? {} };
-  for (const rule of requirementsRules) {
-    const refusal = rule(terms);
-    if (refusal) return refusal;
-  }
+  const first = judge(requirementsRules, terms);
+  if (first.refusal) return first.refusal;
   const transfer = readTransfer(transaction);
-  if ("refused" in transfer) return transfer;
+  if ("refused" in transfer) return first.barred ?? transfer;
   const draft = draftOf(terms, transfer, knownNodes);
-  for (const rule of transferRules) {
-    const refusal = rule(draft);
-    if (refusal) return draft.payer === undefined ? refusal : { ...refusal, payer: draft.payer };
-  }
-  return asPayment(draft);
+  const { refusal, barred } = judge(transferRules, draft, first.barred);
+  const told = refusal ?? barred;
+  const named = told && told !== first.barred && draft.payer !== undefined ? { ...told, payer: draft.payer } : told;
+  if (refusal) return named as Refusal;
+  const payment = asPayment(draft);
+  return named ? { ...named, payment } : payment;
 }
 
 interface Draft extends RequirementsDraft, SignedTransfer {
@@ -107,11 +106,11 @@ const hbarSumsToZero: Rule<Draft> = ({ rows }) => {
 };
 
 /** H14 */
-const feePayerKeepsItsHbar: Rule<Draft> = ({ rows, config }) => {
+const feePayerKeepsItsHbar = configured<Draft>(({ rows, config }) => {
   const taken = rows.some((row) => row.asset === hbar && row.amount < 0n && isFeePayer(config, row.account));
   if (!taken) return;
   return invalid("fee_payer_transferring_hbar", "The transaction takes HBAR from a fee payer.");
-};
+});
 
 /** H15 */
 const noHbarBesideTokens: Rule<Draft> = ({ foreign }) => {
@@ -132,10 +131,10 @@ const assetSumsToZero: Rule<Draft> = ({ own }) => {
 };
 
 /** H18, G19: a fee payer signs the whole transaction, so it must appear in no row. */
-const feePayersStayOut: Rule<Draft> = ({ rows, config }) => {
+const feePayersStayOut = configured<Draft>(({ rows, config }) => {
   if (rows.every(({ account }) => !isFeePayer(config, account))) return;
   return invalid("fee_payer_transferring_funds", "A fee payer must neither pay nor be paid.");
-};
+});
 
 /** H19 */
 const payToGetsTheAmount: Rule<Draft> = ({ own, request: { requirements } }) => {
@@ -164,11 +163,11 @@ const durationIsAllowed: Rule<Draft> = ({ body }) => {
 };
 
 /** G9 */
-const feeIsCapped: Rule<Draft> = ({ body, config }) => {
+const feeIsCapped = configured<Draft>(({ body, config }) => {
   if ((body.feeMax ?? 0n) <= config.transactionFeeMax) return;
   const message = `The maximum transaction fee is ${body.feeMax} tinybars; up to ${config.transactionFeeMax} is paid.`;
   return invalid("max_fee_exceeded", message);
-};
+});
 
 /** G10, G12 */
 const nodesAreKnown: Rule<Draft> = ({ bodies, knownNodes: known }) => {
