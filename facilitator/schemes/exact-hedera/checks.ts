@@ -169,14 +169,21 @@ const feeIsCapped = configured<Draft>(({ body, config }) => {
   return invalid("max_fee_exceeded", message);
 });
 
-/** G10, G12 */
-const nodesAreKnown: Rule<Draft> = ({ bodies, knownNodes: known }) => {
-  const nodes = bodies.map(({ node }) => node);
-  if (nodes.every((node) => node !== undefined) && !repeats(nodes) && nodes.some((node) => known.includes(node)))
-    return;
+/** G10 */
+const nodesDiffer: Rule<Draft> = (draft) => {
+  const nodes = draft.bodies.map(({ node }) => node);
+  return nodes.every((node) => node !== undefined) && !repeats(nodes) ? undefined : invalidNodes(draft);
+};
+
+/** G12. The address book is as it was last read: at the start it is the configured nodes. */
+const someNodeIsKnown = configured<Draft>((draft) =>
+  draft.bodies.some(({ node }) => draft.knownNodes.includes(node as string)) ? undefined : invalidNodes(draft),
+);
+
+function invalidNodes({ knownNodes: known }: Draft): Refusal {
   const message = `Each body must name another node, at least one of them in the address book (${known.join(", ")}).`;
   return invalid("invalid_node_account", message);
-};
+}
 
 /** H22, as far as it needs no key. */
 const allBodiesAreSigned: Rule<Draft> = ({ bodies }) => {
@@ -199,7 +206,8 @@ const transferRules: ReadonlyArray<Rule<Draft>> = [
   twoRows,
   durationIsAllowed,
   feeIsCapped,
-  nodesAreKnown,
+  nodesDiffer,
+  someNodeIsKnown,
   allBodiesAreSigned,
 ];
 
@@ -236,7 +244,7 @@ function asPayment({ body, bodies, payer, knownNodes, request: { requirements } 
   const { seconds = 0n, nanos = 0n } = body.id!.validStart!;
   const durationSeconds = Number(body.duration!.seconds);
   const validStartMs = Number(seconds) * 1_000 + Number(nanos) / 1_000_000;
-  const known = new Set(knownNodes);
+  const known = bodies.filter(({ node }) => knownNodes.includes(node!));
   return {
     key: `${feePayer}@${seconds}.${nanos.toString().padStart(9, "0")}`,
     payer: payer!,
@@ -250,7 +258,8 @@ function asPayment({ body, bodies, payer, knownNodes, request: { requirements } 
     durationSeconds,
     feeMax: body.feeMax ?? 0n,
     expectedDecimals: expectedDecimalsOf(body),
-    bodies: bodies.filter(({ node }) => known.has(node!)),
+    // Of a payment that none of them knows there is to tell only: any of its bodies shows who signed it.
+    bodies: known.length > 0 ? known : bodies,
   };
 }
 
