@@ -691,6 +691,20 @@ test("CSV runs nothing in a spreadsheet, and goes on where a file ends", async (
   expect((await (await get(facilitator, next)).text()).trimEnd().split("\r\n")).toHaveLength(2);
 });
 
+test("a CSV of an account's payments is read where they are at once, one of all where they may be a moment old", async ({
+  facilitator,
+}) => {
+  const { context } = facilitator;
+  const reads = { primary: context.db, run: async () => ({ type: "text/csv", content: "from the replica" }) };
+  const { pages } = createSite({ ...context, reads: reads as unknown as Context["reads"] }, []);
+  const csv = pages.find(({ path }) => path === "/transactions.csv");
+  const contentOf = async (query: string) =>
+    csv?.show({ path: "/transactions.csv", query: new URLSearchParams(query), env: "testnet" } as Visit);
+  expect(await contentOf("")).toMatchObject({ content: "from the replica" });
+  for (const query of ["pay_to=0xa", "payer=0xa", "since=2026-03-02"])
+    expect(await contentOf(query)).toMatchObject({ content: expect.stringMatching(/^created_at,status/) });
+});
+
 test("a CSV that is not whole says by its name since when it has all that fits", async ({ facilitator }) => {
   const { db } = facilitator.context;
   const paid = { status: "settled", kind: "settle", payer: "0xa", payTo: "0xcsv", amount: 5n, totalMs: 3 } as const;

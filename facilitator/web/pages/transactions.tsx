@@ -66,7 +66,10 @@ export function transactionsPages(context: ReadNeeds, environments: readonly Env
     {
       path: "/transactions.csv",
       scriptBytesMax: 2_048,
-      show: (visit) => context.reads.run((db) => asCsv({ ...context, db }, visit)),
+      show: (visit) => {
+        const query = readQuery(transactionsQuery, given(visit, 100));
+        return readList(context, query, (db) => asCsv({ ...context, db }, visit));
+      },
     },
   ];
 }
