@@ -1,13 +1,13 @@
 import { z } from "zod";
 import { ApiError } from "../shared/errors.ts";
-import { networkOf, networksOf, toCaip2 } from "../shared/networks.ts";
+import { networksOf, toCaip2 } from "../shared/networks.ts";
 import type { Database } from "../shared/postgres.ts";
 import { type Explorers, explorerUrl } from "./explorer.ts";
 import { malformed, missing, type Read, text } from "./http/query.ts";
 import type { Charged } from "./network-fees.ts";
 import { paymentStates } from "./payment-states.ts";
 import type { Hex } from "./schemes/exact-evm/hex.ts";
-import { authorizationOf, paymentKeyOf } from "./schemes/exact-evm/payload.ts";
+import { authorizationOf } from "./schemes/exact-evm/payload.ts";
 
 export const paymentQuery = {
   network: text(100, "CAIP-2 id, for a transaction id that exists on several networks; otherwise the newest is meant."),
@@ -48,7 +48,7 @@ export const authorizationQuery = {
   network: required(text(100, "CAIP-2 id of an EVM network, or its version 1 name.")),
   payer: required(text(42, "The address that signed (`authorization.from`).")),
   nonce: required(text(66, "32 bytes in hexadecimal, as the payer signed them (`authorization.nonce`).")),
-  asset: text(42, "The token; without one it is any that payments are made in on this network."),
+  asset: text(42, "The token; without one it is any that payments were made in on this network."),
   terms: termsParameter(),
 };
 
@@ -134,18 +134,14 @@ async function findByNonce(db: Database, nonce: string, network: string | undefi
  * naming the parameter, 404 for what was never claimed here.
  */
 export async function authorizedPayment(
-  { db, config }: { readonly db: Database; readonly config: Served },
+  { db, config }: { readonly db: Database; readonly config: Explorers },
   asked: Read<typeof authorizationQuery>,
 ): Promise<AuthorizedPayment> {
-  const row = await findByAuthorization(db, config, asked);
+  const row = await findByAuthorization(db, asked);
   return { ...stateOf(config, row), ...forTerms(row, asked.terms), transaction: row.transaction_id };
 }
 
-async function findByAuthorization(
-  db: Database,
-  config: Served,
-  asked: Read<typeof authorizationQuery>,
-): Promise<PaymentRow> {
+async function findByAuthorization(db: Database, asked: Read<typeof authorizationQuery>): Promise<PaymentRow> {
   const { network = "", payer = "", nonce = "", asset } = asked;
   for (const [name, given] of Object.entries({ network, payer, nonce })) {
     if (given === "") throw missing(name);
@@ -157,12 +153,15 @@ async function findByAuthorization(
   if (!isHex(payer, 20)) throw malformed("payer", "an address of 20 bytes in hexadecimal");
   if (!isHex(nonce, 32)) throw malformed("nonce", "32 bytes in hexadecimal");
   if (asset !== undefined && !isHex(asset, 20)) throw malformed("asset", "an address of 20 bytes in hexadecimal");
-  const assets = asset === undefined ? assetsOn(config, chain) : [asset];
+  // Of a token that the operator takes no more, too: what was claimed stays claimed.
   const { rows } = await db.query<PaymentRow>({
     name: "payment-by-authorization",
     text: `
-      select ${columns} from payments where network = $1 and payment_key = any($2) order by created_at desc, id desc limit 1`,
-    values: [chain, assets.map((one) => paymentKeyOf(one, { from: payer, nonce }))],
+      select ${columns} from payments
+       where network = $1 and network like 'eip155:%' and right(payment_key, 66) = $2 and payment_key like '%:' || $3 || ':' || $2
+         and split_part(payment_key, ':', 1) = coalesce($4, split_part(payment_key, ':', 1))
+       order by created_at desc, id desc limit 1`,
+    values: [chain, nonce.toLowerCase(), payer.toLowerCase(), asset?.toLowerCase() ?? null],
   });
   const row = rows[0];
   if (!row) throw unclaimed("No payment of this payer is known with this nonce.");
@@ -175,7 +174,7 @@ function unclaimed(message: string): ApiError {
 
 export interface PaymentNeeds {
   readonly db: Database;
-  readonly config: Served;
+  readonly config: Explorers;
 }
 
 /** What a payment has passed, for its page: nothing of it redeems the payment. */
@@ -200,8 +199,7 @@ export async function paymentStory(
   { db, config }: PaymentNeeds,
   asked: { readonly id: string; readonly network?: string | undefined } | Read<typeof authorizationQuery>,
 ): Promise<PaymentStory> {
-  const row =
-    "id" in asked ? await findById(db, asked.id, asked.network) : await findByAuthorization(db, config, asked);
+  const row = "id" in asked ? await findById(db, asked.id, asked.network) : await findByAuthorization(db, asked);
   return {
     ...stateOf(config, row),
     nonce: row.network.startsWith("eip155:") ? authorizationOf(row.payment_key).nonce : undefined,
@@ -224,17 +222,6 @@ function chargedOf({ id, network, transaction_id: transaction, ...row }: Payment
   if (row.finished_at === null || transaction === null || row.fee_payer === null || row.landed_by_another)
     return undefined;
   return { id, network, transaction, networkFee: row.network_fee ?? undefined };
-}
-
-/** The served chains, their explorers and their assets. */
-export interface Served extends Explorers {
-  readonly evm: ReadonlyArray<Explorers["evm"][number] & { readonly assets: readonly string[] }>;
-}
-
-function assetsOn({ evm }: Served, chain: string): readonly string[] {
-  const served = evm.find(({ network }) => network === chain)?.assets ?? [];
-  const known = (networkOf(chain)?.stablecoins ?? []).map(({ asset }) => asset);
-  return [...new Set([...served, ...known])];
 }
 
 function isHex(text: string, bytes: number): text is Hex {

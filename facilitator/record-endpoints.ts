@@ -13,7 +13,6 @@ import {
   payment,
   paymentQuery,
   paymentShape,
-  type Served,
 } from "./payments.ts";
 import { type StatsNeeds, stats, statsQuery, statsShape } from "./stats.ts";
 import {
@@ -24,7 +23,7 @@ import {
   transactionsShape,
 } from "./transactions.ts";
 
-type Needs = TransactionsNeeds & StatsNeeds & { readonly config: Served; readonly reads: Reads };
+type Needs = TransactionsNeeds & StatsNeeds & { readonly reads: Reads };
 
 /**
  * The public record. Not cached: a caller that settled a payment may look for it at once, by any filter; only totals and the list

@@ -1,7 +1,7 @@
 import { type Database, inTransaction, type Queryable } from "../shared/postgres.ts";
 import { keptDaysMin } from "./archive/config.ts";
 import { type ArchiveObject, findObjects } from "./archive/objects.ts";
-import { type RecordArchive, readMax } from "./archive/record-archive.ts";
+import { type ArchiveAwayError, type RecordArchive, readMax } from "./archive/record-archive.ts";
 import { type ArchivedRecord, isBefore, type Place, placeOf } from "./archive/record-file.ts";
 import { listStatement } from "./list-statement.ts";
 import type { Row } from "./record-shape.ts";
@@ -58,7 +58,10 @@ function beginningOf({ cursor, until }: Asked): Place | undefined {
   return place && end ? (isBefore(place, end) ? place : end) : (place ?? end);
 }
 
-/** A page of what has ended, and a row more where there is one: in one snapshot, in which each record is in the database or the archive. */
+/**
+ * A page of what has ended, and a row more where there is one: in one snapshot, in which each record is in the database or the archive.
+ * Throws ArchiveAwayError where all of it is in an archive that cannot be read.
+ */
 export async function endedRows(
   needs: Needs,
   scope: RecordScope,
@@ -129,9 +132,16 @@ async function withArchive(
     .toSorted((one, other) => (isBefore(placeOfRow(one), placeOfRow(other)) ? 1 : -1))
     .slice(0, query.limit + 1);
   if (rows.length > query.limit || !looked.edge) return { rows, edge };
-  const until = new Date(Number(looked.edge.micros / 1_000n)).toISOString();
-  const notice = `Records of that time are in an archive, of which a page reads ${max} objects at most: this one looked back to ${until}. The next page goes on from there.`;
-  return { rows, edge, notice };
+  if (looked.away && rows.length === 0) throw looked.away;
+  return { rows, edge, notice: noticeOf(looked.away, looked.edge, max) };
+}
+
+function noticeOf(away: ArchiveAwayError | undefined, { micros }: Place, max: number): string {
+  const until = new Date(Number(micros / 1_000n)).toISOString();
+  const why = away
+    ? "Records of that time are in an archive that cannot be read at the moment"
+    : `Records of that time are in an archive, of which a page reads ${max} objects at most`;
+  return `${why}: this one looked back to ${until}. The next page goes on from there.`;
 }
 
 interface Archived {

@@ -34,7 +34,7 @@ import type { SettlementStore } from "./settlements/store.ts";
 /**
  * POST /settle: checks the payment again, claims it, sends it, waits for the chain. However often and wherever one
  * payment is posted, one caller gets `success: true`; a failure never hides an outcome that is merely unknown
- * (`settlement_pending`). Throws ApiError 400 on a malformed body.
+ * (`settlement_pending`), nor does a configuration that has changed since. Throws ApiError 400 on a malformed body.
  */
 export async function settle(context: SettleNeeds, body: unknown, caller: Caller): Promise<Settled> {
   const startedAt = performance.now();
@@ -42,8 +42,9 @@ export async function settle(context: SettleNeeds, body: unknown, caller: Caller
   if (isRefusal(request)) return refused(context, undefined, undefined, request, startedAt);
   const scheme = context.schemes.find(request);
   if (isRefusal(scheme)) return refused(context, request, undefined, scheme, startedAt);
-  const payment = scheme.decode(request);
-  if (isRefusal(payment)) return refused(context, request, undefined, payment, startedAt);
+  const decoded = scheme.decode(request);
+  const [payment, barred] = isRefusal(decoded) ? [decoded.payment, decoded] : [decoded, undefined];
+  if (!payment) return refused(context, request, undefined, barred as Refusal, startedAt);
 
   const deadline = new Date(Date.now() + context.config.settleTimeoutMs);
   let counted: Promise<Refusal | undefined> | undefined;
@@ -55,6 +56,7 @@ export async function settle(context: SettleNeeds, body: unknown, caller: Caller
   const asked: Asked = { request, scheme, payment, isStranger, startedAt, deadline, ofPayTo };
   const record = await context.store.lookup(request.network, payment.key);
   if (record && !isClaimable(record)) return tell(context, asked, record);
+  if (barred) return refused(context, request, undefined, barred, startedAt);
 
   requireFeePayer(scheme, payment, caller);
   const held = await checkAndHold(context, scheme, payment);

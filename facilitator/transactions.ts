@@ -2,7 +2,7 @@ import { z } from "zod";
 import type { Environment } from "../shared/networks.ts";
 import type { Database } from "../shared/postgres.ts";
 import type { Reads } from "../shared/reads.ts";
-import type { RecordArchive } from "./archive/record-archive.ts";
+import { ArchiveAwayError, type RecordArchive } from "./archive/record-archive.ts";
 import { isBefore } from "./archive/record-file.ts";
 import type { Config } from "./config.ts";
 import type { Explorers } from "./explorer.ts";
@@ -82,6 +82,26 @@ export async function transactions(
     ? { rows: await unfinishedRows(context.db, scope, query, unfinishedStatuses[status]) }
     : await endedRows(context, scope, query, status === undefined ? statuses : [status]);
   return pageOf(found, { env: scope.env, limit: query.limit, config: context.config });
+}
+
+/** The newest of the public record, for a page that shows other things, too: none, while they are in an archive that cannot be read. */
+export async function newestTransactions(
+  context: TransactionsNeeds,
+  query: Read<typeof transactionsQuery>,
+): Promise<Newest> {
+  try {
+    const { transactions: rows, cursor, notice } = await transactions(context, query);
+    return { rows, hasMore: cursor !== null || notice !== null };
+  } catch (error) {
+    if (!(error instanceof ArchiveAwayError)) throw error;
+    return { rows: [], hasMore: true };
+  }
+}
+
+export interface Newest {
+  readonly rows: Transactions["transactions"];
+  /** There are older ones, or may be. */
+  readonly hasMore: boolean;
 }
 
 /** The public record with unfinished payments among the ended ones, each at the time it was made. */

@@ -57,10 +57,14 @@ export async function auditRecord(db: Database, bucket: Bucket | undefined): Pro
 /** By network, day and status. */
 type Counts = ReadonlyMap<string, number>;
 
+/** As they will be when what waits is counted. */
 const totals = `
   select network, day::text, status, sum(settlements) as count
     from (select network, day, status, settlements from daily_settlements
-           union all select network, day, status, 1 from uncounted_settlements) as counted
+           union all select network, day, status, 1 from uncounted_settlements
+           union all select t.network, (t.created_at at time zone 'utc')::date, change.status, change.sign
+             from taken_back_settlements b join transactions t on t.id = b.transaction_id
+                  cross join (values ('settled', -1), ('failed', 1)) as change (status, sign)) as counted
    where network = any($1) and status in ('settled', 'failed') group by 1, 2, 3`;
 const records = `
   select network, (created_at at time zone 'utc')::date::text as day, status, count(*) as count

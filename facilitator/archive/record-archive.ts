@@ -16,8 +16,16 @@ export interface Looked {
   readonly records: readonly ArchivedRecord[];
   /** All that is newer than this, or is this, has been looked at; undefined: there is nothing older. */
   readonly edge: Place | undefined;
-  /** In how many objects. */
-  readonly objects: number;
+  /** Why it went no further, where an object was not to be read. */
+  readonly away?: ArchiveAwayError | undefined;
+}
+
+/** 503: what is asked for is in the archive, which cannot be read at the moment. */
+export class ArchiveAwayError extends ApiError {
+  constructor(cause: unknown) {
+    const message = "Records of that time are in an archive that cannot be read at the moment; try again shortly.";
+    super("unavailable", message, { cause, headers: { "retry-after": "5" } });
+  }
 }
 
 /** Picks what a page asks for. */
@@ -47,8 +55,8 @@ export class RecordArchive {
   }
 
   /**
-   * Looks through `objects`, the newest first, until `wanted` records that `pick` picks are found, or `max` objects are read. Throws
-   * ApiError 503 while the bucket is away.
+   * Looks through `objects`, the newest first, until `wanted` records that `pick` picks are found, `max` objects are read, or one is
+   * not to be read.
    */
   async look(
     objects: readonly ArchiveObject[],
@@ -58,8 +66,10 @@ export class RecordArchive {
     for (let read = 0; ; read += 1) {
       const edge = edgeBefore(objects[read]);
       const certain = edge ? found.filter((record) => !isBefore(placeOf(record), edge)) : found;
-      if (!edge || read === max || certain.length >= wanted) return { records: certain, edge, objects: read };
-      found = found.concat(await pick(await this.#read(objects[read]!)));
+      if (!edge || read === max || certain.length >= wanted) return { records: certain, edge };
+      const records = await this.#read(objects[read]!).catch(ifAway);
+      if (records instanceof ArchiveAwayError) return { records: certain, edge, away: records };
+      found = found.concat(await pick(records));
     }
   }
 
@@ -86,9 +96,7 @@ export class RecordArchive {
       return await readObject(this.#bucket, object).finally(() => this.#end());
     } catch (cause) {
       this.#log.error({ err: cause, object: object.name }, "an object of the archive was not read");
-      const headers = { "retry-after": "5" };
-      const message = "Records of that time are in an archive that cannot be read at the moment; try again shortly.";
-      throw new ApiError("unavailable", message, { cause, headers });
+      throw new ArchiveAwayError(cause);
     }
   }
 
@@ -120,6 +128,11 @@ export async function readObject(
   const records = await unpackRecords(packed);
   if (records.length !== count) throw new Error(`${name} holds ${records.length} records instead of ${count}`);
   return records;
+}
+
+function ifAway(error: unknown): ArchiveAwayError {
+  if (error instanceof ArchiveAwayError) return error;
+  throw error;
 }
 
 /** The place right after an object's last record: all newer records are at or after it. */

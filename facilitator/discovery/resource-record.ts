@@ -1,6 +1,7 @@
 import { toSafeNumber } from "../../shared/amounts.ts";
 import { ApiError } from "../../shared/errors.ts";
 import type { Database } from "../../shared/postgres.ts";
+import { isUsdc } from "../usdc-amount.ts";
 import {
   after,
   asResource,
@@ -22,7 +23,7 @@ export const recordDays = 30;
 /** A listed resource with what was settled for it here in the last `recordDays`. */
 export interface RecordedResource extends DiscoveredResource {
   readonly id: string;
-  /** Price of its cheapest way to pay on the networks asked for, base units. */
+  /** Price of its cheapest way to pay in USDC on the networks asked for, base units. */
   readonly price: bigint | undefined;
   readonly settled: number;
   readonly failed: number;
@@ -62,7 +63,8 @@ export function isByLastPayment({ query, order }: Pick<AskedResources, "query" |
 
 /**
  * Listed resources: those that have any of the words, best match first, without words the one paid for last first; or the
- * cheapest or dearest first, by the lowest of a resource's ways to pay on these networks. Payments are those on these networks.
+ * cheapest or dearest first, by the lowest of a resource's ways to pay in USDC on these networks: what has none is left out then.
+ * Payments are those on these networks.
  */
 export async function recordedResources(
   { db }: { readonly db: Database },
@@ -100,7 +102,7 @@ export async function recordedResources(
 const priceOf = (accepted: string) => `(${accepted}.terms->>'amount')::numeric`;
 
 const lowestPrice = (id: string) => `
-  (select min(${priceOf("a")}) from discovery_accepts a where a.resource_id = ${id} and a.network = any($2))`;
+  (select min(${priceOf("a")}) from discovery_accepts a where a.resource_id = ${id} and a.network = any($2) and ${isUsdc("a")})`;
 
 /** In the order of the last payments, or of what has words. */
 function pageOf({ query, priceMax, order, place }: AskedResources, by: string): string {
@@ -117,7 +119,7 @@ function pageOf({ query, priceMax, order, place }: AskedResources, by: string): 
      -- before that; all else comes in the order of an index.
      where (select true from discovery_accepts a
              where a.resource_id = fitting.id and a.network = any($2)
-               and ${order === "match" && priceMax === undefined ? "$5::numeric is null" : `${priceOf("a")} <= coalesce($5::numeric, 'infinity')`}
+               and ${order === "match" && priceMax === undefined ? "$5::numeric is null" : `${priceOf("a")} <= coalesce($5::numeric, 'infinity') and ${isUsdc("a")}`}
              limit 1)
      order by ${by} limit $3 offset $4`;
 }
@@ -133,12 +135,12 @@ function pageByPrice(order: ResourceOrder): string {
     select id, 0 as rank, min(price) as price
       from unnest($2::text[]) as asked (network) cross join lateral (
              select a.resource_id as id, ${price} as price from discovery_accepts a
-              where a.network = asked.network and $1 = '' and $6 = ''
+              where a.network = asked.network and $1 = '' and $6 = '' and ${isUsdc("a")}
                 and (select ${isListed} from discovery_resources r where r.id = a.resource_id)
                 and ${price} <= coalesce($5::numeric, 'infinity')
                 -- One after the other again, and of equal ones on a network one.
                 and (select true from discovery_accepts o
-                      where o.resource_id = a.resource_id and o.network = ${elsewhere}
+                      where o.resource_id = a.resource_id and o.network = ${elsewhere} and ${isUsdc("o")}
                         and (${other} < ${price} or ${other} = ${price} and o.network = a.network
                                                     and (o.scheme, o.asset, o.pay_to) < (a.scheme, a.asset, a.pay_to))
                       limit 1) is null

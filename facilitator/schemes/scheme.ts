@@ -128,6 +128,8 @@ export interface Refusal {
   readonly transaction?: string;
   /** The payment is refused as too late, which does not tell whether it was settled in time. */
   readonly late?: true;
+  /** The payment that it is by all other rules, where only one of the configuration refuses it: before that changed it may have been claimed. */
+  readonly payment?: Payment;
 }
 
 export function refuse(refused: string, message: string): Refusal {
@@ -136,6 +138,35 @@ export function refuse(refused: string, message: string): Refusal {
 
 export function isRefusal(value: object): value is Refusal {
   return "refused" in value;
+}
+
+/** A rule about a draft of a payment; of a `configured` one the answer changes with the configuration. */
+export interface Rule<D> {
+  (draft: D): Refusal | undefined;
+  readonly configured?: true;
+}
+
+/** A rule that holds a payment against what is configured now. */
+export function configured<D>(rule: (draft: D) => Refusal | undefined): Rule<D> {
+  return Object.assign((draft: D) => rule(draft), { configured: true } as const);
+}
+
+/**
+ * The refusal of the first rule that is broken: `barred` where every broken one is of the configuration, so that what else there is to
+ * know of the payment can be read.
+ */
+export function judge<D>(
+  rules: ReadonlyArray<Rule<D>>,
+  draft: D,
+  before?: Refusal,
+): { readonly refusal?: Refusal; readonly barred?: Refusal | undefined } {
+  let barred = before;
+  for (const rule of rules) {
+    const refusal = rule(draft);
+    if (refusal && !rule.configured) return { refusal: barred ?? refusal };
+    barred ??= refusal;
+  }
+  return { barred };
 }
 
 /** The right to send a payment, won by inserting its row. `token` proves it in every later statement. */

@@ -1,5 +1,6 @@
 import type { Environment } from "../../shared/networks.ts";
 import { type Database, inTransaction, type Queryable, type Transaction } from "../../shared/postgres.ts";
+import { totalMsMax } from "./finish-payment.ts";
 import { recordedNetworks } from "./scope.ts";
 import { refreshWindowTimes } from "./window-times.ts";
 
@@ -164,7 +165,7 @@ async function keepCounted(tx: Transaction, due: Due): Promise<void> {
          where ceil(w.share * p.total) > p.before and ceil(w.share * p.total) <= p.before + p.count
       ), times as (
         select w.share, w.place, ms.total_ms, sum(p.sign * t.settlements) as count
-          from wanted w cross join lateral generate_series(w.span * w.span, w.span * (w.span + 2)) as ms (total_ms)
+          from wanted w cross join lateral generate_series(w.span * w.span, least(w.span::bigint * (w.span + 2), ${totalMsMax})::int) as ms (total_ms)
                cross join parts p
                join daily_settle_times t
                  on t.network = p.network and t.span = w.span and t.total_ms = ms.total_ms and t.day = $2::date

@@ -94,7 +94,7 @@ export async function finishPayments(db: Queryable, ended: readonly EndedPayment
 }
 
 /** What the column holds: 24 days, and a payment may be unknown for longer. */
-const totalMsMax = 2_147_483_647;
+export const totalMsMax = 2_147_483_647;
 
 /** `transaction`: what the chain was asked about. Where another was signed meanwhile, its failure is not the payment's. */
 export type JudgedClaim = Claim & { readonly transaction?: string };

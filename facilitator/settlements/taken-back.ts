@@ -18,6 +18,7 @@ export async function countTakenBack(tx: Transaction, { networks, environments }
   await tx.query("delete from taken_back_settlements where transaction_id = $1", [next.id]);
   const values = [next.id, networks, environments];
   await tx.query({ name: "uncount-totals", text: uncountTotals, values });
+  await tx.query({ name: "uncount-figures", text: uncountFigures, values });
   await tx.query({ name: "uncount-payer", text: uncountPayer, values });
   await tx.query({ name: "uncount-accounts", text: uncountAccounts, values });
   await linkFailures(tx, [next.id]);
@@ -54,6 +55,14 @@ const uncountTotals = `
     from record cross join prefixes
    where d.network = prefix || record.network and d.day = record.day and d.span = floor(sqrt(record.total_ms))
      and d.total_ms = record.total_ms`;
+
+/** Figures that are kept of its day and of windows up to today are due, also where another settlement came in its place meanwhile. */
+const uncountFigures = `
+  with ${counted}
+  update daily_figures f set settlements = -1
+    from record r
+   where (f.day = r.day and f.scope in (r.network, r.env, 'without self ' || r.network, 'without self ' || r.env))
+      or (f.day = (now() at time zone 'utc')::date and f.scope ~ '^[0-9]+ days ')`;
 
 /** Its payer paid on that day, and last, only where another settlement says so. */
 const uncountPayer = `

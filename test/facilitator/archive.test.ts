@@ -10,7 +10,12 @@ import { readQuery } from "../../facilitator/http/query.ts";
 import { refreshDailyFigures } from "../../facilitator/settlements/daily-figures.ts";
 import { rollUp, rollUpAll } from "../../facilitator/settlements/rollup.ts";
 import { keepArchivedSelfPayments } from "../../facilitator/settlements/self-payment-moves.ts";
-import { type Transactions, transactions, transactionsQuery } from "../../facilitator/transactions.ts";
+import {
+  newestTransactions,
+  type Transactions,
+  transactions,
+  transactionsQuery,
+} from "../../facilitator/transactions.ts";
 import { createLog } from "../../shared/log.ts";
 import type { Database } from "../../shared/postgres.ts";
 import { openBucket } from "../../shared/s3.ts";
@@ -266,6 +271,28 @@ test("what the archive cannot tell is said: 503 while it is away or holds other 
     expect.stringContaining("is not what was put there"),
     expect.stringContaining("0 records, and 1 were counted"),
   ]);
+});
+
+test("a page that begins before the archive shows what it has while that is away, and the next one is 503", async ({
+  db,
+  s3,
+  make,
+}) => {
+  const payer = await make([1, 2, 35, 36].map((days) => ({ createdAt: daysAgo(days) })));
+  await make([{ createdAt: daysAgo(34) }]);
+  await archiveRecords(archiver(db, s3), running);
+  const context = recordNeeds(db, environmentOf, openBucket({ ...s3.config, endpoint: "http://127.0.0.1:9" }));
+  const asked = { env: "testnet", payer, limit: "5" };
+  const page = await transactions(context, readQuery(transactionsQuery, asked));
+  expect(page.transactions.map(({ created_at: at }) => at)).toEqual([1, 2].map((days) => daysAgo(days).toISOString()));
+  expect(page.notice).toMatch(
+    /cannot be read at the moment: this one looked back to .* The next page goes on from there/,
+  );
+  const next = readQuery(transactionsQuery, { ...asked, cursor: page.cursor ?? "" });
+  await expect(transactions(context, next)).rejects.toMatchObject({ code: "unavailable" });
+  expect(await newestTransactions(context, next)).toEqual({ rows: [], hasMore: true });
+  const since = daysAgo(40).toISOString().slice(0, 10);
+  expect((await listed(db, s3, { payer, since })).records).toHaveLength(4);
 });
 
 test("a file that is older than a column of the record is read with null in it, unless a record cannot be without", async () => {

@@ -191,6 +191,12 @@ describe("a chain that nobody has said anything of", () => {
     expect(on(84532, { EIP155_84532_ENVIRONMENT: "mainnet" }).limits.settlePerPayer).toBeGreaterThan(0);
     expect(() => on(10, { EIP155_10_ENVIRONMENT: "test" })).toThrow("EIP155_10_ENVIRONMENT");
   });
+
+  test("stays what the operator says once it is served no more: its record is of no other environment then", () => {
+    const { evm, environmentOf } = readConfig({ ...whole, EIP155_7777777_ENVIRONMENT: "testnet" });
+    expect(evm.map(({ network }) => network)).not.toContain("eip155:7777777");
+    expect(environmentOf("eip155:7777777")).toBe("testnet");
+  });
 });
 
 describe("links to an explorer", () => {

@@ -6,7 +6,7 @@ import { ListingStore } from "../../facilitator/discovery/store.ts";
 import { readAnnouncement } from "../../facilitator/discovery/validate.ts";
 import { soldBy } from "../../facilitator/settlements/payees.ts";
 import { rollUp } from "../../facilitator/settlements/rollup.ts";
-import { environmentOf } from "../../shared/networks.ts";
+import { environmentOf, networkOf } from "../../shared/networks.ts";
 import type { Database } from "../../shared/postgres.ts";
 import { recordTest } from "../support/fixtures.ts";
 import { insertRecords, type TestRecord } from "../support/records.ts";
@@ -38,10 +38,12 @@ function listingOf(path: string, amount: string, routeTemplate?: string, changes
   const announcement = { x402Version: 2, url: host + path, description: "Maps", mimeType: undefined, bazaar } as const;
   const declaration = readAnnouncement(announcement, { allowLocalhost: false });
   if ("rejectedReason" in declaration) throw new Error(declaration.rejectedReason);
-  const terms = { scheme: "exact", network, amount, asset: "0xusdc", payTo: seller, maxTimeoutSeconds: 60 };
-  const requirements = { ...terms, ...changes };
+  const terms = { scheme: "exact", network, amount, payTo: seller, maxTimeoutSeconds: 60, ...changes };
+  const requirements = { asset: usdcOn(terms.network), ...terms };
   return { declaration, requirements, digest: randomBytes(32), settledAt: new Date() };
 }
+
+const usdcOn = (chain: string) => networkOf(chain)?.stablecoins[0]?.asset ?? "";
 
 async function paid(db: Database, path: string, changes: Partial<TestRecord> = {}): Promise<void> {
   const record = { network, status: "settled", kind: "settle", payer: "0xa", amount: 5_000n, totalMs: 9 } as const;
@@ -105,6 +107,24 @@ test("resources are filtered and sorted by their lowest price", async ({ db }) =
   await list("/dear", "7");
   expect((await found(db, { order: "price" }))[0]).toMatchObject({ resource: `${host}/dear`, price: 7n });
   expect(await prices({ networks: ["eip155:10"], order: "price" })).toEqual([]);
+});
+
+test("a price in another token than USDC is none in USDC: not shown as one, nor found or sorted by", async ({ db }) => {
+  const networks = ["hedera:testnet"];
+  const [hbar, usdc] = ["0.0.0", usdcOn("hedera:testnet")];
+  const listIn = (path: string, asset: string, amount: string) =>
+    list(path, amount, undefined, { network: networks[0], asset, payTo: "0.0.9" });
+  await listIn("/tokens/hbar", hbar, "1000");
+  await listIn("/tokens/both", hbar, "1");
+  await listIn("/tokens/both", usdc, "20000");
+  const shown = async (changes: object) =>
+    (await found(db, { networks, ...changes })).map(({ resource, price }) => [resource.slice(host.length), price]);
+  const both = ["/tokens/both", 20_000n];
+  expect(new Set(await shown({}))).toEqual(new Set([both, ["/tokens/hbar", undefined]]));
+  for (const query of ["", "tokens"]) {
+    expect(await shown({ query, priceMax: 10_000n })).toEqual([]);
+    for (const order of ["price", "-price"]) expect(await shown({ query, order })).toEqual([both]);
+  }
 });
 
 test.for<[string, string[]]>([

@@ -326,6 +326,26 @@ test("half of all durations are at or below the median, and 95 % at or below the
   expect(daily.at(-1)).toMatchObject({ settled: 100, payers: 1, p50Ms: 3_450, p95Ms: 5_700 });
 });
 
+test("a settlement that was found as late as can be told has its time, and keeps no other day from its figures", async ({
+  db,
+}) => {
+  await db.query(
+    "truncate transactions, uncounted_settlements, daily_settlements, daily_settle_spans, daily_settle_times, paying_days, daily_payers, daily_figures",
+  );
+  const settled = { network: "hedera:testnet", status: "settled", kind: "settle", payer: "0.0.1", amount: 1n } as const;
+  await insertRecords(db, [
+    { ...settled, totalMs: 2_147_483_647, createdAt: new Date() },
+    { ...settled, totalMs: 1_000, createdAt: daysAgo(1) },
+  ]);
+  await rollUp(db, environmentOf);
+  await refreshDailyFigures(db, environmentOf, running);
+  const asked = { env: "testnet", network: "hedera:testnet", days: 2, withoutSelf: false } as const;
+  expect((await overview(context(db), asked)).daily).toMatchObject([
+    { settled: 1, payers: 1, p50Ms: 1_000, p95Ms: 1_000 },
+    { settled: 1, payers: 1, p50Ms: 2_147_483_647, p95Ms: 2_147_483_647 },
+  ]);
+});
+
 test("times of the usual windows are kept, and are those that adding up the spans gives", async ({ db }) => {
   await db.query(
     "truncate transactions, uncounted_settlements, daily_settlements, daily_settle_spans, daily_settle_times, paying_days, daily_payers, daily_figures",

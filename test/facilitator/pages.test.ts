@@ -229,6 +229,23 @@ test("the page of a payment that nothing was sent for, and that nobody is about 
   expect(text).toContain("This payment is sent once it is posted again");
 });
 
+test("an account whose payments are further back than its page looks is not said to have none", async ({
+  facilitator,
+}) => {
+  const { db } = facilitator.context;
+  const textOf = async () => (await get(facilitator, "/payers/0xarchived", html)).text();
+  expect(await textOf()).toContain("Nothing recorded");
+  await db.query(
+    `insert into archive_objects (name, network, first_at, first_id, last_at, last_id, records, bytes, sha256)
+     values ('x', 'eip155:84532', now() - interval '50 days', 1, now() - interval '49 days', 2, 2, 1, '')`,
+  );
+  const text = await textOf();
+  await db.query("delete from archive_objects");
+  expect(text).toContain("None among the newest");
+  expect(text).not.toContain("Nothing recorded");
+  expect(text).toContain('href="/transactions?payer=0xarchived');
+});
+
 test("payees come in each order, page by page, with what they sell", async ({ facilitator }) => {
   const { db, config } = facilitator.context;
   const account = (n: number) => `0x${n.toString(16).padStart(40, "0")}`;
@@ -563,7 +580,7 @@ test("every resource that a payment is shown with leads to its payments, or wher
   expect([page.status, await page.text()]).toEqual([200, expect.stringContaining(payer)]);
 });
 
-test("resources paid for last are paged by a cursor, which no other order takes", async ({ facilitator }) => {
+test("resources paid for last are paged by a cursor, which no other order takes", async ({ setting, facilitator }) => {
   const { db } = facilitator.context;
   await db.query(
     `with listed as (
@@ -571,7 +588,8 @@ test("resources paid for last are paged by a cursor, which no other order takes"
        select 'many' || n, 'https://many.example.com/' || n, 'http', 2, '{}', '{}', '', now() - interval '1 day' - n * interval '1 minute'
          from generate_series(1, 30) n returning id)
      insert into discovery_accepts
-     select id, 'exact', 'eip155:84532', '0x1', '0x2', '{"network":"eip155:84532","amount":"7"}', '', now() from listed`,
+     select id, 'exact', 'eip155:84532', $1, '0x2', '{"network":"eip155:84532","amount":"7"}', '', now() from listed`,
+    [setting.terms.asset.toLowerCase()],
   );
   const first = await (await get(facilitator, "/resources", html)).text();
   const next = /href="([^"]*cursor=([^"&]*))"/.exec(first);
@@ -671,6 +689,46 @@ test("CSV runs nothing in a spreadsheet, and goes on where a file ends", async (
   expect(lines.join("\n")).toContain(",'-2+3,");
   const next = /<([^>]+)>; rel="next"/.exec(answer.headers.get("link") ?? "")?.[1] ?? "";
   expect((await (await get(facilitator, next)).text()).trimEnd().split("\r\n")).toHaveLength(2);
+});
+
+test("a CSV of an account's payments is read where they are at once, one of all where they may be a moment old", async ({
+  facilitator,
+}) => {
+  const { context } = facilitator;
+  const reads = { primary: context.db, run: async () => ({ type: "text/csv", content: "from the replica" }) };
+  const { pages } = createSite({ ...context, reads: reads as unknown as Context["reads"] }, []);
+  const csv = pages.find(({ path }) => path === "/transactions.csv");
+  const contentOf = async (query: string) =>
+    csv?.show({ path: "/transactions.csv", query: new URLSearchParams(query), env: "testnet" } as Visit);
+  expect(await contentOf("")).toMatchObject({ content: "from the replica" });
+  for (const query of ["pay_to=0xa", "payer=0xa", "since=2026-03-02"])
+    expect(await contentOf(query)).toMatchObject({ content: expect.stringMatching(/^created_at,status/) });
+});
+
+test("a CSV that is not whole says by its name since when it has all that fits", async ({ facilitator }) => {
+  const { db } = facilitator.context;
+  const paid = { status: "settled", kind: "settle", payer: "0xa", payTo: "0xcsv", amount: 5n, totalMs: 3 } as const;
+  const moment = Date.UTC(2026, 2, 2, 9, 30, 0);
+  const nameOf = async (query: string) => {
+    const answer = await get(facilitator, `/transactions.csv?pay_to=0xcsv${query}`);
+    const [, name] = /filename="(.*)"/.exec(answer.headers.get("content-disposition") ?? "") ?? [];
+    return [name, (await answer.text()).trimEnd().split("\r\n").length - 1];
+  };
+  const at = (createdAt: Date, network = "eip155:84532") => ({ ...paid, network, createdAt });
+  await insertRecords(
+    db,
+    Array.from({ length: 1_000 }, (_, n) => at(new Date(moment + n * 1_000))),
+  );
+  expect(await nameOf("")).toEqual(["settlements.csv", 1_000]);
+  await insertRecords(db, [at(new Date(moment - 1))]);
+  expect(await nameOf("")).toEqual(["settlements-since-2026-03-02T093000Z.csv", 1_000]);
+  await insertRecords(
+    db,
+    Array.from({ length: 9_000 }, (_, n) => at(new Date(moment + n))),
+  );
+  await insertRecords(db, [at(new Date(moment - 2), "eip155:80002")]);
+  expect(await nameOf("&network=eip155:80002")).toEqual([expect.stringMatching("settlements-since-2026"), 0]);
+  expect(await nameOf("&network=eip155:80002&until=2026-03-02T09:30:00Z")).toEqual(["settlements.csv", 1]);
 });
 
 test("the badge is a picture that others' pages may show", async ({ facilitator }) => {

@@ -130,6 +130,19 @@ describe("by what its payer signed", () => {
     expect((await facilitator.get(askedFor(authorization, `&asset=0x${"11".repeat(20)}`))).status).toBe(404);
   });
 
+  test("a payment in a token that is taken no more is found, with its token named or not", async ({ facilitator }) => {
+    const [asset, from, nonce] = [`0x${"1f".repeat(20)}`, `0x${"2e".repeat(20)}`, `0x${"3d".repeat(32)}`];
+    await facilitator.context.db.query(
+      `insert into payments (network, payment_key, state, claim_token, scheme, payer, pay_to, asset, amount_atomic, expires_at, lease_until)
+       values ('eip155:84532', $1, 'claimed', gen_random_uuid(), 'exact', $2, $2, $3, 10, now(), 'infinity')`,
+      [`${asset}:${from}:${nonce}`, from, asset],
+    );
+    for (const more of ["", `&asset=${asset}`])
+      expect((await facilitator.get(askedFor({ from, nonce }, more))).body).toMatchObject({ state: "claimed", asset });
+    for (const other of [askedFor({ from: asset, nonce }), askedFor({ from, nonce }).replace("84532", "8453")])
+      expect((await facilitator.get(other)).status).toBe(404);
+  });
+
   test("it is found before it has a transaction, until when it can land, and with nothing by which it could be redeemed", async ({
     setting,
     facilitator,

@@ -1,5 +1,7 @@
 import { expect } from "vitest";
+import { auditRecord } from "../../facilitator/archive/audit.ts";
 import { accountRecord } from "../../facilitator/settlements/accounts.ts";
+import { refreshDailyFigures } from "../../facilitator/settlements/daily-figures.ts";
 import { rollUpAll } from "../../facilitator/settlements/rollup.ts";
 import { environmentOf } from "../../shared/networks.ts";
 import type { Database } from "../../shared/postgres.ts";
@@ -67,4 +69,36 @@ test("of an account that paid itself, what was taken back is neither paid nor re
     "select paid, payees, first_payee, received, payers, first_payer from accounts where account = 'dave'",
   );
   expect(rows).toEqual([{ paid: 1n, payees: 1n, first_payee: "erin", received: 0n, payers: 0n, first_payer: null }]);
+});
+
+test("figures of a day are those of what is left, also where another payment was settled before they were refreshed", async ({
+  db,
+}) => {
+  await db.query(
+    "truncate transactions, uncounted_settlements, daily_settlements, daily_settle_spans, daily_settle_times, daily_figures",
+  );
+  const running = new AbortController().signal;
+  const figures = async () => {
+    await refreshDailyFigures(db, environmentOf, running);
+    const { rows } = await db.query(
+      "select p50_ms from daily_figures where scope in ('mainnet', '7 days mainnet') order by scope",
+    );
+    return rows.map(({ p50_ms: ms }) => ms);
+  };
+  await insertRecords(db, [{ ...paid("frank", "grace"), totalMs: 1_000 }]);
+  await rollUp(db);
+  expect(await figures()).toEqual([31 * 31 + 31, 1_000]);
+  await takeBack(db, "frank", "grace");
+  await insertRecords(db, [{ ...paid("frank", "heidi"), totalMs: 9_000 }]);
+  await rollUp(db);
+  expect(await figures()).toEqual([94 * 94 + 94, 9_000]);
+});
+
+test("an audit finds nothing wrong while what was taken back waits to be counted", async ({ db }) => {
+  await insertRecords(db, [paid("ivan", "judy")]);
+  await rollUp(db);
+  await takeBack(db, "ivan", "judy");
+  expect(await auditRecord(db, undefined)).toMatchObject({ findings: [] });
+  await rollUp(db);
+  expect(await auditRecord(db, undefined)).toMatchObject({ findings: [] });
 });

@@ -10,7 +10,7 @@ import { startHttpServer } from "./http-server.ts";
 const key = "S3RVER";
 const known = { accessKeyId: key, secretAccessKey: key };
 
-/** An S3-compatible service with one bucket, which knows one key and takes nothing that it has not signed. */
+/** An S3-compatible service with one bucket, which knows one key, takes nothing that it has not signed, and like one with object lock nothing without a checksum. */
 export async function startBucket(name: string): Promise<TestBucket> {
   const directory = await mkdtemp(join(tmpdir(), "bucket-"));
   const s3 = new S3rver({ silent: true, directory, configureBuckets: [{ name, configs: [] }] });
@@ -22,6 +22,8 @@ export async function startBucket(name: string): Promise<TestBucket> {
     const bodyHash = String(headers["x-amz-content-sha256"]);
     const refusal = refusalOfSignature({ method, path, headers, bodyHash }, "s3", known);
     if (refusal) response.writeHead(403).end(refusal);
+    // https://docs.aws.amazon.com/AmazonS3/latest/API/API_PutObject.html
+    else if (method === "PUT" && !headers["content-md5"]) response.writeHead(400).end("<Code>InvalidRequest</Code>");
     else serve(request, response);
   });
   const endpoint = server.url;

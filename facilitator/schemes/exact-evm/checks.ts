@@ -1,6 +1,6 @@
 import { getAddress } from "viem/utils";
 import { objectAt, textAt } from "../../../shared/json.ts";
-import { type PaymentRequest, type Refusal, refuse } from "../scheme.ts";
+import { configured, judge, type PaymentRequest, type Refusal, type Rule, refuse } from "../scheme.ts";
 import type { EvmConfig } from "./config.ts";
 import { type Authorization, authorizationDigest, recoverSigner } from "./eip3009.ts";
 import { type Hex, isAddress } from "./hex.ts";
@@ -12,17 +12,14 @@ import { type EvmPayment, expiryOf, paymentKeyOf } from "./payload.ts";
  */
 export function decodePayment(request: PaymentRequest, config: EvmConfig): EvmPayment | Refusal {
   const draft = { request, config, extra: request.requirements.extra ?? {} };
-  for (const rule of requirementsRules) {
-    const refusal = rule(draft);
-    if (refusal) return refusal;
-  }
+  const first = judge(requirementsRules, draft);
+  if (first.refusal) return first.refusal;
   const signed = readAuthorization(request);
-  if ("refused" in signed) return signed;
-  for (const rule of authorizationRules) {
-    const refusal = rule({ ...draft, ...signed });
-    if (refusal) return { ...refusal, payer: signed.authorization.from };
-  }
-  return asPayment(request, config, signed);
+  if ("refused" in signed) return first.barred ?? signed;
+  const { refusal } = judge(authorizationRules, { ...draft, ...signed });
+  if (refusal) return first.barred ?? { ...refusal, payer: signed.authorization.from };
+  const payment = asPayment(request, config, signed);
+  return first.barred ? { ...first.barred, payment } : payment;
 }
 
 /** The rules that need the clock. Six seconds are for the transaction to be mined. */
@@ -51,8 +48,6 @@ interface SignedAuthorization {
   readonly authorization: Authorization;
   readonly signature: Buffer;
 }
-
-type Rule<D> = (draft: D) => Refusal | undefined;
 
 /** E0. Other transfer methods are refused, never taken for EIP-3009. */
 const methodIsEip3009: Rule<Draft> = ({ request, extra }) => {
@@ -113,20 +108,22 @@ const acceptedIsRequired: Rule<Draft> = ({ request: { version, accepted, require
 };
 
 /** X7 */
-const amountIsExact: Rule<Draft> = ({ request: { requirements }, config }) => {
+const amountIsExact: Rule<Draft> = ({ request: { requirements } }) => {
   const amount = uint256(requirements.amount);
-  if (amount === undefined || amount === 0n) {
-    return refuse(
-      "invalid_amount",
-      "The amount must be a positive whole number of base units in decimal, without leading zeros.",
-    );
-  }
-  if (amount >= config.amountMin) return undefined;
+  if (amount !== undefined && amount > 0n) return undefined;
+  return refuse(
+    "invalid_amount",
+    "The amount must be a positive whole number of base units in decimal, without leading zeros.",
+  );
+};
+
+const amountIsWorthItsFee = configured<Draft>(({ request: { requirements }, config }) => {
+  if (BigInt(requirements.amount) >= config.amountMin) return undefined;
   return refuse(
     "amount_below_minimum",
     `The smallest amount settled on ${config.network} is ${config.amountMin} base units.`,
   );
-};
+});
 
 const addressesAreAddresses: Rule<Draft> = ({ request: { requirements } }) => {
   if (!isAddress(requirements.asset)) return refuse("invalid_asset", "paymentRequirements.asset is not an address.");
@@ -143,6 +140,7 @@ const requirementsRules: ReadonlyArray<Rule<Draft>> = [
   networksAgree,
   addressesAreAddresses,
   amountIsExact,
+  amountIsWorthItsFee,
   acceptedIsRequired,
 ];
 

@@ -38,16 +38,23 @@ export interface EvmSignerConfig {
   readonly key: KeySource;
 }
 
-/** The chains that any `EIP155_<chain id>_…` variable names. */
+/** The chains that are served: those that any `EIP155_<chain id>_…` variable names, but for one that says its environment alone. */
 export function evmChainIds(variables: Variables): readonly number[] {
-  const ids = Object.keys(variables).flatMap((name) => /^EIP155_(\d{1,15})_/.exec(name)?.[1] ?? []);
+  return chainIdsIn(Object.keys(variables).filter((name) => !name.endsWith("_ENVIRONMENT")));
+}
+
+function chainIdsIn(names: readonly string[]): readonly number[] {
+  const ids = names.flatMap((name) => /^EIP155_(\d{1,15})_/.exec(name)?.[1] ?? []);
   return [...new Set(ids)].map(Number).toSorted((a, b) => a - b);
 }
 
-/** The environment of a chain: as the operator says, else by the table of chains; a chain in neither is a main network. */
+/**
+ * The environment of a chain, also of one that is served no more: as the operator says, else by the table of chains; a chain in neither
+ * is a main network.
+ */
 export function readEnvironments(env: EnvReader, variables: Variables): EnvironmentOf {
   const declared = new Map(
-    evmChainIds(variables).map((chainId) => {
+    chainIdsIn(Object.keys(variables)).map((chainId) => {
       const network = `eip155:${chainId}`;
       const name = `EIP155_${chainId}_ENVIRONMENT`;
       return [network, env.choice<Environment>(name, ["mainnet", "testnet"], environmentOf(network))];

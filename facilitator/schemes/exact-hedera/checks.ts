@@ -1,5 +1,5 @@
 import { textAt } from "../../../shared/json.ts";
-import type { PaymentRequest, Refusal } from "../scheme.ts";
+import { configured, judge, type PaymentRequest, type Refusal, type Rule } from "../scheme.ts";
 import type { HederaConfig } from "./config.ts";
 import {
   accountText,
@@ -12,7 +12,7 @@ import {
   type SignedTransfer,
   tokenText,
 } from "./payload.ts";
-import { invalid, isFeePayer, type RequirementsDraft, type Rule, requirementsRules } from "./requirements.ts";
+import { invalid, isFeePayer, type RequirementsDraft, requirementsRules } from "./requirements.ts";
 import { MalformedError } from "./wire.ts";
 
 /**
@@ -27,18 +27,17 @@ export function decodePayment(
 ): HederaPayment | Refusal {
   const transaction = textAt(request.payload, "paymentPayload.payload.transaction");
   const terms = { request, config, extra: request.requirements.extra ?? {} };
-  for (const rule of requirementsRules) {
-    const refusal = rule(terms);
-    if (refusal) return refusal;
-  }
+  const first = judge(requirementsRules, terms);
+  if (first.refusal) return first.refusal;
   const transfer = readTransfer(transaction);
-  if ("refused" in transfer) return transfer;
+  if ("refused" in transfer) return first.barred ?? transfer;
   const draft = draftOf(terms, transfer, knownNodes);
-  for (const rule of transferRules) {
-    const refusal = rule(draft);
-    if (refusal) return draft.payer === undefined ? refusal : { ...refusal, payer: draft.payer };
-  }
-  return asPayment(draft);
+  const { refusal, barred } = judge(transferRules, draft, first.barred);
+  const told = refusal ?? barred;
+  const named = told && told !== first.barred && draft.payer !== undefined ? { ...told, payer: draft.payer } : told;
+  if (refusal) return named as Refusal;
+  const payment = asPayment(draft);
+  return named ? { ...named, payment } : payment;
 }
 
 interface Draft extends RequirementsDraft, SignedTransfer {
@@ -107,11 +106,11 @@ const hbarSumsToZero: Rule<Draft> = ({ rows }) => {
 };
 
 /** H14 */
-const feePayerKeepsItsHbar: Rule<Draft> = ({ rows, config }) => {
+const feePayerKeepsItsHbar = configured<Draft>(({ rows, config }) => {
   const taken = rows.some((row) => row.asset === hbar && row.amount < 0n && isFeePayer(config, row.account));
   if (!taken) return;
   return invalid("fee_payer_transferring_hbar", "The transaction takes HBAR from a fee payer.");
-};
+});
 
 /** H15 */
 const noHbarBesideTokens: Rule<Draft> = ({ foreign }) => {
@@ -132,10 +131,10 @@ const assetSumsToZero: Rule<Draft> = ({ own }) => {
 };
 
 /** H18, G19: a fee payer signs the whole transaction, so it must appear in no row. */
-const feePayersStayOut: Rule<Draft> = ({ rows, config }) => {
+const feePayersStayOut = configured<Draft>(({ rows, config }) => {
   if (rows.every(({ account }) => !isFeePayer(config, account))) return;
   return invalid("fee_payer_transferring_funds", "A fee payer must neither pay nor be paid.");
-};
+});
 
 /** H19 */
 const payToGetsTheAmount: Rule<Draft> = ({ own, request: { requirements } }) => {
@@ -164,20 +163,27 @@ const durationIsAllowed: Rule<Draft> = ({ body }) => {
 };
 
 /** G9 */
-const feeIsCapped: Rule<Draft> = ({ body, config }) => {
+const feeIsCapped = configured<Draft>(({ body, config }) => {
   if ((body.feeMax ?? 0n) <= config.transactionFeeMax) return;
   const message = `The maximum transaction fee is ${body.feeMax} tinybars; up to ${config.transactionFeeMax} is paid.`;
   return invalid("max_fee_exceeded", message);
+});
+
+/** G10 */
+const nodesDiffer: Rule<Draft> = (draft) => {
+  const nodes = draft.bodies.map(({ node }) => node);
+  return nodes.every((node) => node !== undefined) && !repeats(nodes) ? undefined : invalidNodes(draft);
 };
 
-/** G10, G12 */
-const nodesAreKnown: Rule<Draft> = ({ bodies, knownNodes: known }) => {
-  const nodes = bodies.map(({ node }) => node);
-  if (nodes.every((node) => node !== undefined) && !repeats(nodes) && nodes.some((node) => known.includes(node)))
-    return;
+/** G12. The address book is as it was last read: at the start it is the configured nodes. */
+const someNodeIsKnown = configured<Draft>((draft) =>
+  draft.bodies.some(({ node }) => draft.knownNodes.includes(node as string)) ? undefined : invalidNodes(draft),
+);
+
+function invalidNodes({ knownNodes: known }: Draft): Refusal {
   const message = `Each body must name another node, at least one of them in the address book (${known.join(", ")}).`;
   return invalid("invalid_node_account", message);
-};
+}
 
 /** H22, as far as it needs no key. */
 const allBodiesAreSigned: Rule<Draft> = ({ bodies }) => {
@@ -200,7 +206,8 @@ const transferRules: ReadonlyArray<Rule<Draft>> = [
   twoRows,
   durationIsAllowed,
   feeIsCapped,
-  nodesAreKnown,
+  nodesDiffer,
+  someNodeIsKnown,
   allBodiesAreSigned,
 ];
 
@@ -237,7 +244,7 @@ function asPayment({ body, bodies, payer, knownNodes, request: { requirements } 
   const { seconds = 0n, nanos = 0n } = body.id!.validStart!;
   const durationSeconds = Number(body.duration!.seconds);
   const validStartMs = Number(seconds) * 1_000 + Number(nanos) / 1_000_000;
-  const known = new Set(knownNodes);
+  const known = bodies.filter(({ node }) => knownNodes.includes(node!));
   return {
     key: `${feePayer}@${seconds}.${nanos.toString().padStart(9, "0")}`,
     payer: payer!,
@@ -251,7 +258,8 @@ function asPayment({ body, bodies, payer, knownNodes, request: { requirements } 
     durationSeconds,
     feeMax: body.feeMax ?? 0n,
     expectedDecimals: expectedDecimalsOf(body),
-    bodies: bodies.filter(({ node }) => known.has(node!)),
+    // Of a payment that none of them knows there is to tell only: any of its bodies shows who signed it.
+    bodies: known.length > 0 ? known : bodies,
   };
 }
 

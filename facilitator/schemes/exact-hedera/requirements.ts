@@ -1,4 +1,4 @@
-import { type PaymentRequest, type Refusal, refuse } from "../scheme.ts";
+import { configured, type PaymentRequest, type Rule, refuse } from "../scheme.ts";
 import type { HederaConfig } from "./config.ts";
 
 /** The request, before the transaction is looked at. */
@@ -7,8 +7,6 @@ export interface RequirementsDraft {
   readonly config: HederaConfig;
   readonly extra: Readonly<Record<string, unknown>>;
 }
-
-export type Rule<D> = (draft: D) => Refusal | undefined;
 
 export function invalid(reason: string, message: string) {
   return refuse(`invalid_exact_hedera_payload_${reason}`, message);
@@ -60,10 +58,10 @@ const acceptedIsRequired: Rule<RequirementsDraft> = ({ request: { version, accep
 };
 
 /** H4 */
-const assetIsAllowed: Rule<RequirementsDraft> = ({ request: { requirements }, config }) => {
+const assetIsAllowed = configured<RequirementsDraft>(({ request: { requirements }, config }) => {
   if (config.assets.includes(requirements.asset)) return;
   return refuse("invalid_asset", `The assets settled on ${config.network} are ${config.assets.join(", ")}.`);
-};
+});
 
 /** H5 */
 const payToIsAnAccount: Rule<RequirementsDraft> = ({ request: { requirements } }) => {
@@ -83,13 +81,13 @@ const amountIsPositive: Rule<RequirementsDraft> = ({ request: { requirements } }
   return refuse("invalid_amount", "The amount must be a positive whole number of base units without leading zeros.");
 };
 
-const amountIsWorthItsFee: Rule<RequirementsDraft> = ({ request: { requirements }, config }) => {
+const amountIsWorthItsFee = configured<RequirementsDraft>(({ request: { requirements }, config }) => {
   if (BigInt(requirements.amount) >= config.amountMin) return;
   return refuse(
     "amount_below_minimum",
     `The smallest amount settled on ${config.network} is ${config.amountMin} base units.`,
   );
-};
+});
 
 /** H7 */
 const feePayerIsNamed: Rule<RequirementsDraft> = ({ extra }) => {
@@ -98,11 +96,11 @@ const feePayerIsNamed: Rule<RequirementsDraft> = ({ extra }) => {
 };
 
 /** H8 */
-const feePayerIsOurs: Rule<RequirementsDraft> = ({ extra, config }) => {
+const feePayerIsOurs = configured<RequirementsDraft>(({ extra, config }) => {
   if (isFeePayer(config, extra.feePayer)) return;
   const ours = config.feePayers.map(({ accountId }) => accountId).join(", ");
   return refuse("fee_payer_not_managed_by_facilitator", `The fee payers on ${config.network} are ${ours}.`);
-};
+});
 
 const plainId = /^0\.0\.[1-9]\d{0,18}$/;
 const alias = /^(0\.0\.|0x)?([0-9a-fA-F]{40}|[0-9a-fA-F]{64,96})$/;

@@ -12,8 +12,9 @@ import type { FeePayerHealth } from "../../fee-payers-health.ts";
 import type { Overview } from "../../overview.ts";
 import type { Payee } from "../../settlements/payees.ts";
 import { isSelfPayer } from "../../settlements/self-payments.ts";
+import type { Newest } from "../../transactions.ts";
 import { PayeeTable } from "../payee-table.tsx";
-import { type RecordRow, RecordTable } from "../record-table.tsx";
+import { RecordTable } from "../record-table.tsx";
 import { count, networkChoices } from "../words.tsx";
 import { FeePayers, needsMoneySoon } from "./fee-payers.tsx";
 import { Charts, Networks, Reasons, Tiles } from "./figures.tsx";
@@ -27,7 +28,7 @@ interface BodyProps {
   };
   readonly figures: Overview;
   readonly feePayers: readonly FeePayerHealth[];
-  readonly recent: readonly RecordRow[];
+  readonly recent: Newest;
   /** Since the record begins. */
   readonly paidMost: readonly Payee[];
   readonly origin: string;
@@ -72,17 +73,17 @@ export function OverviewBody({ asked, figures, feePayers, recent, paidMost, orig
         isLater
         foot={
           <>
-            {recent.length > 0 && <span class="num">Newest {recent.length}</span>}
+            {recent.rows.length > 0 && <span class="num">Newest {recent.rows.length}</span>}
             <GoLink class="small push" href={to("/transactions")}>
               All settlements
             </GoLink>
           </>
         }
       >
-        {recent.length > 0 ? (
-          <RecordTable label="Table of recent payments" rows={recent} to={to} />
+        {recent.rows.length > 0 ? (
+          <RecordTable label="Table of recent payments" rows={recent.rows} to={to} />
         ) : (
-          <Empty icon="activity" title="Nothing yet">
+          <Empty icon="activity" title={recent.hasMore ? "None among the newest" : "Nothing yet"}>
             Here would be the newest payments that settled, failed or were refused.
           </Empty>
         )}

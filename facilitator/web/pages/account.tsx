@@ -16,11 +16,11 @@ import { explorersOf } from "../../explorer.ts";
 import { readQuery } from "../../http/query.ts";
 import { type AccountRecord, accountRecord, type Counterparty, counterparties } from "../../settlements/accounts.ts";
 import { type Sold, soldBy } from "../../settlements/payees.ts";
-import { transactions, transactionsQuery } from "../../transactions.ts";
+import { type Newest, newestTransactions, transactionsQuery } from "../../transactions.ts";
 import { inEnv } from "../layout.tsx";
 import type { Page, Visit } from "../page.ts";
 import { nameOf } from "../payee-table.tsx";
-import { Account, type RecordRow, RecordTable } from "../record-table.tsx";
+import { Account, RecordTable } from "../record-table.tsx";
 import { usdc } from "../words.tsx";
 import type { ReadNeeds } from "./transactions.tsx";
 
@@ -40,7 +40,7 @@ export function accountPages(context: ReadNeeds, environments: readonly Environm
         Promise.all([
           accountRecord(db, visit.env, account),
           counterparties(db, { env: visit.env, account, side: other }),
-          transactions({ ...context, db }, readQuery(transactionsQuery, query)),
+          newestTransactions({ ...context, db }, readQuery(transactionsQuery, query)),
           side === "payees" ? soldBy(db, account, listedNetworks(context, visit.env)) : [],
         ]),
       );
@@ -52,8 +52,7 @@ export function accountPages(context: ReadNeeds, environments: readonly Environm
         isPublic: true,
         body: (
           <AccountView
-            {...{ account: known?.account ?? account, side, known, others, sold, to }}
-            rows={recent.transactions}
+            {...{ account: known?.account ?? account, side, known, others, recent, sold, to }}
             explorers={explorersOf(context.config, visit.env, account)}
           />
         ),
@@ -67,13 +66,13 @@ interface AccountViewProps {
   readonly side: Side;
   readonly known: AccountRecord | undefined;
   readonly others: readonly Counterparty[];
-  readonly rows: readonly RecordRow[];
+  readonly recent: Newest;
   readonly sold: readonly Sold[];
   readonly explorers: ReturnType<typeof explorersOf>;
   readonly to: (path: string) => string;
 }
 
-function AccountView({ account, side, known, others, rows, sold, explorers, to }: AccountViewProps) {
+function AccountView({ account, side, known, others, recent, sold, explorers, to }: AccountViewProps) {
   const path = (other: Side) => to(`/${other}/${encodeURIComponent(account)}`);
   return (
     <div class="wrap page stack stack-6">
@@ -110,7 +109,7 @@ function AccountView({ account, side, known, others, rows, sold, explorers, to }
       />
       {known && <Figures known={known} side={side} />}
       <div class="stack stack-6">
-        <Recent account={account} side={side} rows={rows} to={to} />
+        <Recent account={account} side={side} recent={recent} to={to} />
         {sold.length > 0 && <NamedBy sold={sold} to={to} />}
         <Others side={side} others={others} to={to} />
       </div>
@@ -118,7 +117,8 @@ function AccountView({ account, side, known, others, rows, sold, explorers, to }
   );
 }
 
-function Recent({ account, side, rows, to }: Pick<AccountViewProps, "account" | "side" | "rows" | "to">) {
+function Recent({ account, side, recent, to }: Pick<AccountViewProps, "account" | "side" | "recent" | "to">) {
+  const { rows, hasMore } = recent;
   const filter = side === "payers" ? "payer" : "pay_to";
   return (
     <Card
@@ -126,7 +126,7 @@ function Recent({ account, side, rows, to }: Pick<AccountViewProps, "account" | 
       title={side === "payers" ? "Its payments" : "Payments into it"}
       bare
       foot={
-        rows.length > 0 && (
+        (rows.length > 0 || hasMore) && (
           <GoLink class="small push" href={to(`/transactions?${filter}=${encodeURIComponent(account)}`)}>
             All
           </GoLink>
@@ -136,11 +136,24 @@ function Recent({ account, side, rows, to }: Pick<AccountViewProps, "account" | 
       {rows.length > 0 ? (
         <RecordTable label="Table of payments" rows={rows} to={to} />
       ) : (
-        <Empty icon="wallet" title="Nothing recorded">
-          Here would be every payment {side === "payers" ? "of" : "into"} this account.
-        </Empty>
+        <NoneRecent side={side} hasMore={hasMore} />
       )}
     </Card>
+  );
+}
+
+function NoneRecent({ side, hasMore }: { side: Side; hasMore: boolean }) {
+  if (hasMore) {
+    return (
+      <Empty icon="wallet" title="None among the newest">
+        There may be older ones, further back than this page looks.
+      </Empty>
+    );
+  }
+  return (
+    <Empty icon="wallet" title="Nothing recorded">
+      Here would be every payment {side === "payers" ? "of" : "into"} this account.
+    </Empty>
   );
 }
 

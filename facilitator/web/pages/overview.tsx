@@ -6,7 +6,7 @@ import { feePayersHealth } from "../../fee-payers-health.ts";
 import { readQuery } from "../../http/query.ts";
 import { overview } from "../../overview.ts";
 import { listPayees } from "../../settlements/payees.ts";
-import { transactions, transactionsQuery } from "../../transactions.ts";
+import { newestTransactions, transactionsQuery } from "../../transactions.ts";
 import { addressOf } from "../address.ts";
 import { inEnv } from "../layout.tsx";
 import { OverviewBody } from "../overview/body.tsx";
@@ -26,7 +26,7 @@ export function overviewPages(context: ReadNeeds, environments: readonly Environ
       Promise.all([
         overview({ ...context, db }, asked),
         feePayersHealth({ ...context, db }, visit.env),
-        transactions({ ...context, db }, readQuery(transactionsQuery, list)),
+        newestTransactions({ ...context, db }, readQuery(transactionsQuery, list)),
         listPayees(db, {
           env: visit.env,
           networks: listedNetworks(context, visit.env),
@@ -41,8 +41,7 @@ export function overviewPages(context: ReadNeeds, environments: readonly Environ
       section: "/",
       body: (
         <OverviewBody
-          {...{ asked, figures, feePayers, origin: visit.origin }}
-          recent={recent.transactions}
+          {...{ asked, figures, feePayers, recent, origin: visit.origin }}
           paidMost={paidMost.payees}
           to={(path) => inEnv(path, visit.env, environments)}
           change={(changes) => addressOf(visit, parameters, changes)}

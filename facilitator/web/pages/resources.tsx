@@ -277,7 +277,8 @@ function Ranking() {
         match first: a service’s name and tags count more than its description, that more than its address; among equals
         the one paid for last. Only payments that settled here count, a listing ends {listedDays} days after the last of
         them, and a place cannot be bought. Price, payments and success are those on the networks that are shown,
-        counted for what was paid into the resource’s own wallets, over all paths of a route. One wallet can have{" "}
+        counted for what was paid into the resource’s own wallets, over all paths of a route. Prices are in USDC: what
+        takes none has no price here, and is left out where the cheapest or dearest come first. One wallet can have{" "}
         {resourcesMax} resources listed of one host.
       </p>
     </Disclosure>

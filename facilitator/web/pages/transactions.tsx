@@ -10,6 +10,7 @@ import { Choice, SelectField, TextField } from "../../../shared/page/field.tsx";
 import { Pagination } from "../../../shared/page/pagination.tsx";
 import { Segments } from "../../../shared/page/tabs.tsx";
 import type { Reads } from "../../../shared/reads.ts";
+import { ArchiveAwayError } from "../../archive/record-archive.ts";
 import { readQuery } from "../../http/query.ts";
 import {
   allTransactions,
@@ -65,7 +66,10 @@ export function transactionsPages(context: ReadNeeds, environments: readonly Env
     {
       path: "/transactions.csv",
       scriptBytesMax: 2_048,
-      show: (visit) => context.reads.run((db) => asCsv({ ...context, db }, visit)),
+      show: (visit) => {
+        const query = readQuery(transactionsQuery, given(visit, 100));
+        return readList(context, query, (db) => asCsv({ ...context, db }, visit));
+      },
     },
   ];
 }
@@ -104,7 +108,7 @@ function Listed({ visit, listed, networks, to }: ListedProps) {
           <h1>Settlements</h1>
           <p class="dim small">
             Every payment that was settled, failed or was refused here or has not ended yet, newest first. The CSV has
-            the newest {csvRowsMax} that have ended.
+            the newest {csvRowsMax} that have ended; where older ones fit, too, its name says since when it has all.
           </p>
         </div>
         <ButtonLink href={csv} icon="download">
@@ -259,28 +263,54 @@ const columns = [
   "total_ms",
 ] as const;
 
-/** Up to a thousand rows from the cursor on; a Link header leads to the next. */
+/** Up to a thousand rows from the cursor on; where there are more, its name says so, and a Link header leads to the next. */
 async function asCsv(context: TransactionsNeeds, visit: Visit) {
-  const query = readQuery(transactionsQuery, given(visit, 100));
-  const rows: Transactions["transactions"] = [];
-  let cursor: string | null = visit.query.get("cursor");
-  for (let page = 0; page < csvPagesMax && (page === 0 || cursor !== null); page += 1) {
-    const place = cursor === null ? undefined : readQuery(transactionsQuery, { cursor }).cursor;
-    const listed = await transactions(context, { ...query, limit: 100, cursor: place });
-    rows.push(...listed.transactions);
-    cursor = listed.cursor;
-    // Archived records are read a few objects a request.
-    if (listed.notice !== null) break;
-  }
+  const { rows, cursor, isWhole } = await csvRows(context, visit);
   const content = csvOf(
     columns,
     rows.map((row) => columns.map((name) => (row[name] === null ? null : String(row[name])))),
   );
   const next = cursor === null ? {} : { link: `<${changed(visit, { cursor })}>; rel="next"` };
+  const name = isWhole ? "settlements" : cursor === null ? "settlements-part" : `settlements-since-${sinceOf(cursor)}`;
   const headers = {
-    "content-disposition": 'attachment; filename="settlements.csv"',
+    "content-disposition": `attachment; filename="${name}.csv"`,
     "cache-control": "no-store",
     ...next,
   };
   return { type: "text/csv; charset=utf-8", content, headers };
+}
+
+interface CsvRows {
+  readonly rows: Transactions["transactions"];
+  readonly cursor: string | null;
+  /** There are no older ones. */
+  readonly isWhole: boolean;
+}
+
+async function csvRows(context: TransactionsNeeds, visit: Visit): Promise<CsvRows> {
+  const query = readQuery(transactionsQuery, given(visit, 100));
+  const rows: Transactions["transactions"] = [];
+  let cursor: string | null = visit.query.get("cursor");
+  for (let page = 0; page < csvPagesMax && (page === 0 || cursor !== null); page += 1) {
+    const asked = { ...query, limit: 100, cursor: cursor === null ? undefined : placeIn(cursor) };
+    const listed: Transactions | undefined = await transactions(context, asked).catch((error: unknown) => {
+      // What was read before is there to be had; where it ends, the next file is refused.
+      if (error instanceof ArchiveAwayError && rows.length > 0) return undefined;
+      throw error;
+    });
+    if (!listed) break;
+    rows.push(...listed.transactions);
+    cursor = listed.cursor;
+    // Archived records are read a few objects a request.
+    if (listed.notice !== null) return { rows, cursor, isWhole: false };
+  }
+  return { rows, cursor, isWhole: cursor === null };
+}
+
+const placeIn = (cursor: string) => readQuery(transactionsQuery, { cursor }).cursor;
+
+/** `2026-11-20T101500Z`: from then on a file that ends at the cursor has all that fits. */
+function sinceOf(cursor: string): string {
+  const seconds = Math.ceil(Number(placeIn(cursor)?.createdMicros ?? 0n) / 1_000_000);
+  return new Date(seconds * 1_000).toISOString().replace(".000", "").replaceAll(":", "");
 }

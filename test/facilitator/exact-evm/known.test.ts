@@ -6,7 +6,7 @@ import { type PaymentRequirements, termsDigest } from "../../../shared/x402.ts";
 import { edited } from "../../support/edit.ts";
 import type { EvmSetting } from "../../support/evm-facilitator.ts";
 import { asV1, type Buyer, newBuyer, paymentBody, signAuthorization } from "../../support/evm-payments.ts";
-import type { startFacilitator } from "../../support/facilitator.ts";
+import { startFacilitator } from "../../support/facilitator.ts";
 import { proxiedEvmTest } from "../../support/fixtures.ts";
 
 const test = proxiedEvmTest();
@@ -183,6 +183,24 @@ describe("the terms of a quote", () => {
     const elsewhere = edited(body, { "paymentPayload.resource.url": "https://evil.example.com/" });
     expect((await facilitator.settle(elsewhere)).body).toMatchObject({ errorReason: "already_settled" });
     expect((await facilitator.settle(asV1(body))).body).toMatchObject({ success: true });
+  });
+
+  test("a success that was never delivered is told, though such a payment would be too small now", async ({
+    setting,
+    facilitator,
+  }) => {
+    const { body } = await settledPayment(setting, facilitator);
+    await undeliver(facilitator, body);
+    const minimum = { [`EIP155_${setting.chain.chainId}_AMOUNT_MIN`]: "10001" };
+    const after = await startFacilitator({ ...setting.variables, ...minimum });
+    try {
+      const fresh = await paymentBody(await setting.fundedBuyer(), setting.terms);
+      expect((await after.settle(fresh)).body).toMatchObject({ errorReason: "amount_below_minimum" });
+      expect((await after.settle(body)).body).toMatchObject({ success: true });
+      expect((await after.settle(body)).body).toMatchObject({ errorReason: "already_settled" });
+    } finally {
+      await after.stop();
+    }
   });
 
   test("a quote's terms are not told of a payment that another's transaction landed", async ({

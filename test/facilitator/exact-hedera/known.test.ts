@@ -125,3 +125,42 @@ test("a settled payment is not spoken of while nobody can look up the payer's ke
     await other.stop();
   }
 });
+
+test.for([
+  ["its fee payer was replaced", { HEDERA_TESTNET_FEE_PAYERS: "another" }],
+  ["less than the smallest payment now", { HEDERA_TESTNET_AMOUNT_MIN: "50001" }],
+  ["its asset is taken no more", { HEDERA_TESTNET_ASSETS: "0.0.0" }],
+  ["its fee may be too high now", { HEDERA_TESTNET_TRANSACTION_FEE_MAX_TINYBARS: "10000000" }],
+] as const)(
+  "a payment that was settled before the configuration changed is told of: %s",
+  async ([, changed], { ledger, variables, facilitator }) => {
+    const settle = async () => {
+      const body = bodyOf(await signedPayment(buyerOf(ledger)), "q-1");
+      expect((await facilitator.settle(body)).body).toMatchObject({ success: true });
+      return body;
+    };
+    const [told, untold] = [await settle(), await settle()];
+    await facilitator.context.db.query("update payments set delivered_at = null where payment_key = $1", [
+      (await facilitator.context.db.query("select payment_key from payments order by id desc limit 1")).rows[0]
+        .payment_key,
+    ]);
+    const { accountId, privateKey } = ledger.accounts.creator;
+    const another = changed as Record<string, string>;
+    const settings = Object.entries(another).map(([name, value]) => [
+      name,
+      value === "another" ? `${accountId}:${privateKey}` : value,
+    ]);
+    const after = await startFacilitator({ ...variables, ...Object.fromEntries(settings) });
+    try {
+      const fresh = bodyOf(await signedPayment(buyerOf(ledger)), "q-1");
+      const refused = (await after.settle(fresh)).body;
+      expect(refused).toMatchObject({ success: false, transaction: "" });
+      expect((await after.settle(told)).body).toMatchObject({ errorReason: "already_settled" });
+      expect((await after.settle(untold)).body).toMatchObject({ success: true });
+      const forged = await transferUnder(ledger, newId(buyerOf(ledger).feePayer, -2), { keys: newBuyer(ledger).keys });
+      expect((await after.settle(withPayload(told, forged))).body).toMatchObject({ errorReason: refused.errorReason });
+    } finally {
+      await after.stop();
+    }
+  },
+);

@@ -1,6 +1,9 @@
 import type { proto } from "@hiero-ledger/proto";
 import { describe, expect, test } from "vitest";
 import { decodePayment } from "../../../../facilitator/schemes/exact-hedera/checks.ts";
+import type { HederaConfig } from "../../../../facilitator/schemes/exact-hedera/config.ts";
+import type { HederaPayment } from "../../../../facilitator/schemes/exact-hedera/payload.ts";
+import type { Refusal } from "../../../../facilitator/schemes/scheme.ts";
 import {
   account,
   amount,
@@ -37,6 +40,26 @@ describe("a payment that keeps every rule", () => {
   test("may name nodes we do not know, as long as it names one we do; only that one is kept", () => {
     const decoded = decodePayment(request(twoBodies({ nodeAccountID: account(77) })), config);
     expect(decoded).toMatchObject({ bodies: [{ node: "0.0.3" }] });
+  });
+
+  test("is known for what it is where only the configuration or the list of nodes refuses it: it may have been claimed before", () => {
+    const asked = request(paymentOf(body()));
+    const { key, messageDigest } = decodePayment(asked, config) as HederaPayment;
+    const refused = (changed: Partial<HederaConfig>, nodes?: readonly string[]) =>
+      decodePayment(asked, { ...config, ...changed }, nodes) as Refusal;
+    for (const [refusal, reason] of [
+      [refused({}, ["0.0.77"]), "invalid_exact_hedera_payload_invalid_node_account"],
+      [refused({ feePayers: [] }), "fee_payer_not_managed_by_facilitator"],
+      [refused({ assets: [], feePayers: [] }, ["0.0.77"]), "invalid_asset"],
+      [refused({ amountMin: amount + 1n }), "amount_below_minimum"],
+    ] as const) {
+      const payment = { key, messageDigest, bodies: [{ node: "0.0.3" }] };
+      expect(refusal).toMatchObject({ refused: reason, payment });
+    }
+    const broken = request(paymentOf(body({ transactionValidDuration: { seconds: int64(1) } })));
+    const both = decodePayment(broken, { ...config, feePayers: [] });
+    expect(both).toMatchObject({ refused: "fee_payer_not_managed_by_facilitator" });
+    expect(both).not.toHaveProperty("payment");
   });
 
   test("may come in version 1, which says less", () => {
