@@ -702,6 +702,7 @@ create table payout_wallets (
   looked_at timestamp with time zone,
   reason text,
   proved_at timestamp with time zone,
+  proved_key text,
   constraint payout_wallets_pkey PRIMARY KEY (id),
   constraint payout_wallets_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id),
   constraint payout_wallets_check CHECK ((((state = 'unchecked'::text) = (checked_at IS NULL)) OR (state = 'retired'::text))),

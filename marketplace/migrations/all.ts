@@ -85,6 +85,7 @@ import { linksFrom } from "./0113-links-from.ts";
 import { keysByClient } from "./0114-keys-by-client.ts";
 import { definitionBytes } from "./0115-definition-bytes.ts";
 import { movedEarnings } from "./0117-moved-earnings.ts";
+import { walletKeys } from "./0118-wallet-keys.ts";
 
 /**
  * Every step of the marketplace's schema, in the order in which it was shipped, which databases have run. Numbers are names: a new
@@ -177,4 +178,5 @@ export const migrations: readonly Migration[] = [
   keysByClient,
   definitionBytes,
   movedEarnings,
+  walletKeys,
 ];
