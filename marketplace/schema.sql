@@ -1840,8 +1840,7 @@ AS $function$
         end if;
         select coalesce(sum(r.amount), 0) into taken from reservations r
         where r.pool = claim.pool and r.holder <> holder_ and case
-          when r.spent_at is not null
-            then r.spent_at > claim.measured_at and r.spent_at > clock_timestamp() - interval '30 seconds'
+          when r.spent_at is not null then r.spent_at > claim.measured_at
           else r.until > clock_timestamp()
             or (r.on_ledger and exists (select from effects e where e.key = r.holder and e.state = 'open'))
         end;

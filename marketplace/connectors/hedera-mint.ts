@@ -143,7 +143,7 @@ async function tokenProblems(
   { hedera, operator, wallet }: Preconditions,
   settings: Settings,
 ): Promise<readonly Problem[]> {
-  const { token: id, metadata } = settings;
+  const { token: id, metadata, per_run_max: perRunMax, per_day_max: perDayMax } = settings;
   const wrong = (message: string): Problem[] => [{ path: ["token"], message }];
   const token = await hedera.mirror.token(id);
   if (!token || token.deleted) return wrong(`must be a token that is there: there is no token ${id}`);
@@ -151,6 +151,9 @@ async function tokenProblems(
   if (isUnique !== (metadata !== undefined)) {
     const what = `is what ${id} is minted by: it is ${isUnique ? "" : "not "}a collection of NFTs`;
     return [{ path: [isUnique ? "metadata" : "amount"], message: what }];
+  }
+  if (metadata && [perRunMax, perDayMax].some((max) => metadata.length > BigInt(max))) {
+    return [{ path: ["metadata"], message: "must have no more NFTs than per_run_max and per_day_max allow" }];
   }
   if (!(await operator.satisfies(token.supply_key))) {
     return wrong(`must have the marketplace's account ${operator.accountId} as its supply key: ${id} has another`);
