@@ -44,7 +44,6 @@ class Connection {
   }
 
   async disconnect(): Promise<void> {
-    this.#note(undefined);
     await endSessions(await this.#started(), () => true);
   }
 
