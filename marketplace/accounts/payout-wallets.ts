@@ -10,7 +10,8 @@ import { lockOpenAccount } from "./create.ts";
 const chainForms: ReadonlyArray<{ isOf: (network: string) => boolean; address: RegExp; meaning: string }> = [
   {
     isOf: (network) => networksOf("hedera").includes(network),
-    address: /^0\.0\.[1-9]\d{0,18}$/,
+    // Mirrors refuse to look for longer ones.
+    address: /^0\.0\.[1-9]\d{0,11}$/,
     meaning: "an account id such as 0.0.1234",
   },
   {

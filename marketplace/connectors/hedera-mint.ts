@@ -4,6 +4,7 @@ import type { Call, Connector, Tools } from "./connector.ts";
 import { bringsOf, type Guide, settingNotes } from "./guide.ts";
 import type { Hedera, Order } from "./hedera/hedera.ts";
 import { inTurn } from "./hedera/in-turn.ts";
+import { bytesToKeep } from "./hedera/kept-text.ts";
 import { oneOrder } from "./hedera/one-order.ts";
 import {
   entitySetting,
@@ -113,7 +114,7 @@ function mintedBy(call: Call<Settings>): { amount: bigint; metadata?: Buffer[] }
   const filling = fillingOf(call);
   const max = BigInt(perRunMax);
   if (metadata) {
-    const filled = metadata.map((template) => Buffer.from(fillText(template, filling), "utf8"));
+    const filled = metadata.map((template) => bytesToKeep(template, filling));
     const wrong = filled.find(({ length }) => length === 0 || length > metadataBytesMax);
     const rule = `The metadata of an NFT must have 1 to ${metadataBytesMax} bytes.`;
     if (wrong) throw refuseInput(metadata[filled.indexOf(wrong)], "invalid_value", rule);

@@ -335,6 +335,7 @@ describe("a wallet", () => {
       ["address", { network: base, address: mistyped }],
       ["address", { network: hedera, address }],
       ["address", { network: hedera, address: "0.0.0" }],
+      ["address", { network: hedera, address: `0.0.${"9".repeat(19)}` }],
       ["address", { network: hedera, address: 5 }],
     ] as const) {
       const answer = await browser.post("/api/account/wallets", wallet);

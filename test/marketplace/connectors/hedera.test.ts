@@ -217,6 +217,16 @@ describe("hcs-write", () => {
     expect((await balanceOf(market, key)).credits).toBe(100);
   });
 
+  test("refuses what would be written as another text than was given", async ({ market }) => {
+    const { key, publish } = await seedLedgerCreator(market);
+    const topic = await newTopic(market, "open");
+    const agent = await publish("hcs-write", { topic, message: "<{{text}}>" });
+    const answer = await run(market, key, agent.address, { text: "a\ud83db" });
+    expect(answer).toMatchObject({ status: 422, body: { field: "text", charged: false } });
+    expect((await run(market, key, agent.address, { text: "a\ud83d\ude00b" })).body.success).toBe(true);
+    expect(await messagesOf(market, topic)).toEqual(["<a\ud83d\ude00b>"]);
+  });
+
   test("keeps to its cap of messages a day, under any concurrency", async ({ market }) => {
     const { key, publish } = await seedLedgerCreator(market);
     const topic = await newTopic(market, "open");
