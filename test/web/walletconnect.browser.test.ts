@@ -154,6 +154,24 @@ test("a button pressed twice asks the wallet once", async () => {
   await close();
 });
 
+test("a wallet that ended the connection while the page was closed is connected anew", async () => {
+  const { page, close } = await connectPayoutWallet();
+  await page.getByRole("button", { name: "Get the text to sign" }).click();
+  const sign = page.getByRole("button", { name: "Sign in WalletConnect (Hedera)" });
+  await sign.waitFor();
+  const address = page.url();
+  await page.goto("about:blank");
+  await site.wallet.leave();
+  await page.goto(address);
+  await sign.click();
+  await page.locator("#sign-said").getByText("The wallet ended the connection. Press again to connect it.").waitFor();
+  await sign.click();
+  await scan(page, site.wallet);
+  await page.getByText("The wallet is checked. Your agents offer it").waitFor();
+  await site.wallet.leave();
+  await close();
+});
+
 test("a connection that another page ends is over here, and one is over though nothing can be loaded", async () => {
   const { page, close } = await connectPayoutWallet();
   const other = await page.context().newPage();
