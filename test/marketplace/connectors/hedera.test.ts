@@ -574,6 +574,12 @@ describe("whatever the ledger does", () => {
        values ('trial', 'run_trial', $1, 'hedera:testnet', array[$2], $3, 'open', '{"kind": "message", "receipt": {}}')`,
       [agent.agentId, `0.0.1005@${seconds}.000000001`, past],
     );
+    await market.context.db.query(
+      `insert into effects (key, run_id, agent_id, network, transaction_ids, valid_until, state, promised)
+       select 'elsewhere ' || n, 'run_elsewhere_' || n, $1, 'hedera:previewnet', '{0.0.1005@1.000000001}', now() - interval '1 day',
+         'open', '{"kind": "message", "receipt": {}}' from generate_series(1, 100) n`,
+      [agent.agentId],
+    );
     await closeOverdueSideEffects(market.context);
     const states = await market.context.db.query("select key, state from effects where key = any($1) order by state", [
       [rows[0].key, "trial"],
