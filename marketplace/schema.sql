@@ -702,6 +702,7 @@ create table payout_wallets (
   looked_at timestamp with time zone,
   reason text,
   proved_at timestamp with time zone,
+  proved_key text,
   constraint payout_wallets_pkey PRIMARY KEY (id),
   constraint payout_wallets_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id),
   constraint payout_wallets_check CHECK ((((state = 'unchecked'::text) = (checked_at IS NULL)) OR (state = 'retired'::text))),
@@ -1839,8 +1840,7 @@ AS $function$
         end if;
         select coalesce(sum(r.amount), 0) into taken from reservations r
         where r.pool = claim.pool and r.holder <> holder_ and case
-          when r.spent_at is not null
-            then r.spent_at > claim.measured_at and r.spent_at > clock_timestamp() - interval '30 seconds'
+          when r.spent_at is not null then r.spent_at > claim.measured_at
           else r.until > clock_timestamp()
             or (r.on_ledger and exists (select from effects e where e.key = r.holder and e.state = 'open'))
         end;

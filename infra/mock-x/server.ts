@@ -26,6 +26,7 @@ export async function startMockX(options: { port?: number; token?: string } = {}
     requests += 1;
     const fault = faults.shift();
     if (fault?.hangUp) return void request.socket.destroy();
+    if (fault?.html) return void response.type("html").send("<h1>Just a moment</h1>");
     if (fault?.status === 429) response.setHeader("x-rate-limit-reset", String(Math.ceil(Date.now() / 1_000) + 60));
     if (fault?.status) return void response.status(fault.status).json(problem(fault.status, "Told to fail"));
     const { token } = options;
@@ -63,6 +64,8 @@ export interface MockX extends Listening {
 interface XFault {
   readonly status?: number;
   readonly hangUp?: boolean;
+  /** A 200 of something between that is not X. */
+  readonly html?: boolean;
 }
 
 const storedPost = z.strictObject({
@@ -130,7 +133,7 @@ function escaped(text: string): string {
 function entitiesIn(text: string): object {
   const found = (pattern: RegExp) => Array.from(text.matchAll(pattern), (match) => ({ match, start: match.index }));
   return {
-    hashtags: found(/#([\p{L}\p{N}_]+)/gu).map(({ match, start }) => ({
+    hashtags: found(/#([\p{L}\p{M}\p{N}_]+)/gu).map(({ match, start }) => ({
       start,
       end: start + match[0].length,
       tag: match[1],

@@ -79,13 +79,16 @@ export async function proveWallet(
   if (new Date(challenge.expires_at) < new Date()) {
     throw new ApiError("invalid_value", "The text to sign is too old; add the wallet again.");
   }
-  await requireProof(tools, wallet, challenge.message, signature);
+  const key = await requireProof(tools, wallet, challenge.message, signature);
+  const note = "update payout_wallets set proved_key = $2 where id = $1 and state = 'unchecked'";
+  if (key !== undefined) await db.query(note, [wallet.id, key]);
   const problem = await problemOf(tools, wallet);
   if (problem) {
     await recordProof(db, wallet.id, problem);
     throw new ApiError("invalid_value", problem.text, { body: { reason: problem.reason } });
   }
-  if (!(await inTransaction(db, (tx) => adoptAndTell(tx, config, account.id, wallet.id)))) throw unknownWallet(id);
+  await inTransaction(db, (tx) => adoptAndTell(tx, config, account.id, wallet.id));
+  // Another request with the signature may have been first.
   return findWallet(db, account.id, id);
 }
 
@@ -94,11 +97,10 @@ async function adoptAndTell(
   { publicUrl }: WalletNeeds["config"],
   accountId: AccountId,
   id: WalletId,
-): Promise<boolean> {
-  if (!(await adoptWallet(tx, accountId, id))) return false;
+): Promise<void> {
+  if (!(await adoptWallet(tx, accountId, id))) return;
   const what = `${nameOf(await findWallet(tx, accountId, id))} has proved itself: from now on your agents are paid there.`;
   await noteEmail(tx, accountId, securityEmail(publicUrl, "wallet", "A payout wallet was added", what));
-  return true;
 }
 
 const nameOf = ({ network, address }: Wallet) => `The wallet ${address} on ${network}`;

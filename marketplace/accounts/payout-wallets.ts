@@ -10,7 +10,8 @@ import { lockOpenAccount } from "./create.ts";
 const chainForms: ReadonlyArray<{ isOf: (network: string) => boolean; address: RegExp; meaning: string }> = [
   {
     isOf: (network) => networksOf("hedera").includes(network),
-    address: /^0\.0\.[1-9]\d{0,18}$/,
+    // Mirrors refuse to look for longer ones.
+    address: /^0\.0\.[1-9]\d{0,11}$/,
     meaning: "an account id such as 0.0.1234",
   },
   {
@@ -85,15 +86,19 @@ export async function adoptWallet(tx: Transaction, accountId: AccountId, id: Wal
   return rowCount === 1;
 }
 
-/** The wallets a creator can be paid to now, in a stable order. */
-export async function checkedWallets(db: Queryable, accountId: AccountId): Promise<PayoutWallet[]> {
-  const { rows } = await db.query({
-    name: "checked wallets",
-    text: `select id, network, address from payout_wallets
-           where account_id = $1 and state = 'checked' order by network`,
-    values: [accountId],
+/** The wallet that a creator can be paid to on a network now, and the key that it signed with, where that is known. */
+export async function checkedWallet(
+  db: Queryable,
+  accountId: AccountId,
+  network: string,
+): Promise<{ readonly address: string; readonly provedKey: string | undefined } | undefined> {
+  const { rows } = await db.query<{ address: string; key: string | null }>({
+    name: "checked wallet",
+    text: `select address, proved_key as key from payout_wallets
+           where account_id = $1 and network = $2 and state = 'checked'`,
+    values: [accountId, network],
   });
-  return rows;
+  return rows[0] && { address: rows[0].address, provedKey: rows[0].key ?? undefined };
 }
 
 /** The wallet the account has set on a network: the one last proposed, or else the one that was checked, be it payable now or not. */

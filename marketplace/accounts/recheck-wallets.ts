@@ -7,7 +7,7 @@ import type { AccountId, WalletId } from "../ids.ts";
 import type { Wallet } from "../wallet.ts";
 import { recordWalletCheck } from "./account-wallets.ts";
 import { problemOf } from "./wallet-check.ts";
-import type { Chains } from "./wallet-proof.ts";
+import { type Chains, currentKey } from "./wallet-proof.ts";
 
 const walletsPerRun = 20;
 /** A PostgreSQL interval. */
@@ -33,9 +33,18 @@ async function recheck({ db, config, tools, events }: Needs, wallet: Due): Promi
     await db.query(again, [wallet.id, wallet.askedAt]);
     return;
   }
+  if (!wallet.hasKey) await noteKey(db, tools, wallet);
   const isRecorded = await recordWalletCheck({ db, config }, wallet, problem);
   const state = problem === undefined ? "checked" : "unpayable";
   if (isRecorded && state !== wallet.state) events.walletMoved({ walletId: wallet.id, network: wallet.network, state });
+}
+
+/** Of a wallet that was proved before keys were noted, or that an operator vouched for: from now on that key is the one it must have. */
+async function noteKey(db: Database, tools: Chains, wallet: Due): Promise<void> {
+  const key = await currentKey(tools, wallet).catch(unlessSilent);
+  if (key === undefined || key === silent) return;
+  const note = "update payout_wallets set proved_key = $2 where id = $1 and proved_key is null";
+  await db.query(note, [wallet.id, key]);
 }
 
 /** Each by an index of its own. */
@@ -51,6 +60,7 @@ async function claim(db: Database, isDue: string): Promise<readonly Due[]> {
        select id from payout_wallets where ${isDue}
        order by looked_at nulls first limit ${walletsPerRun} for update skip locked
      ) returning id, network, address, account_id as "accountId", looked_at::text as "askedAt",
+       proved_key is not null or network not like 'hedera:%' as "hasKey",
        case state when 'unchecked' then 'unpayable' else state end as state`,
   );
   return rows;
@@ -67,6 +77,8 @@ interface Due extends Wallet {
   readonly id: WalletId;
   readonly accountId: AccountId;
   readonly askedAt: string;
+  /** The key that it must have is known, or it is on a chain where an address keeps its key. */
+  readonly hasKey: boolean;
   readonly state: "checked" | "unpayable";
 }
 

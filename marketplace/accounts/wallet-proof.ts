@@ -8,7 +8,7 @@ import { ApiError } from "../../shared/errors.ts";
 import { EndpointSilentError } from "../connectors/endpoint.ts";
 import { type EvmChains, failureOfNode } from "../connectors/evm.ts";
 import type { Hedera } from "../connectors/hedera/hedera.ts";
-import type { MirrorKey } from "../connectors/hedera/mirror.ts";
+import { keyText, type MirrorKey } from "../connectors/hedera/mirror.ts";
 import type { Wallet } from "../wallet.ts";
 
 /** The chains that this service reads. */
@@ -36,14 +36,25 @@ export function challengeText(wallet: Wallet, purpose: string, host: string, non
  * Refuses a signature of `message` that the wallet's holder cannot have made. EVM: personal_sign, or whatever the
  * contract at the address accepts (EIP-1271), be it deployed or still to be (EIP-6492). Hedera: the account's one key, over the
  * text itself or the way `hedera_signMessage` (HIP-820) and `personal_sign` wrap it. 422 when it does not hold, 503 when the chain
- * is silent.
+ * is silent. Answers the key that signed on Hedera, where an account can be given another.
  */
-export async function requireProof(chains: Chains, wallet: Wallet, message: string, signature: string): Promise<void> {
-  const holds = await (wallet.network.startsWith("eip155:")
-    ? isSignedOnEvm(chains.evm.client(wallet.network), wallet, message, signature)
-    : isSignedOnHedera(chains, wallet, message, signature));
-  if (!holds) throw refusal("is not this wallet's signature of the message");
+export async function requireProof(
+  chains: Chains,
+  wallet: Wallet,
+  message: string,
+  signature: string,
+): Promise<string | undefined> {
+  if (wallet.network.startsWith("eip155:")) {
+    const holds = await isSignedOnEvm(chains.evm.client(wallet.network), wallet, message, signature);
+    if (!holds) throw notSigned();
+    return undefined;
+  }
+  const key = await singleKey(chains, wallet);
+  if (!signaturesIn(signature).some((bytes) => isSignedWith(key, message, bytes))) throw notSigned();
+  return keyText(key);
 }
+
+const notSigned = () => refusal("is not this wallet's signature of the message");
 
 async function isSignedOnEvm(
   client: PublicClient | undefined,
@@ -74,12 +85,8 @@ function answered<T extends (...asked: never[]) => Promise<unknown>>(ask: T): T 
   return asking as T;
 }
 
-async function isSignedOnHedera(
-  { hedera }: Chains,
-  { network, address }: Wallet,
-  message: string,
-  signature: string,
-): Promise<boolean> {
+/** The one key of an account on Hedera; 422 where it has none, or several. */
+async function singleKey({ hedera }: Chains, { network, address }: Wallet): Promise<MirrorKey> {
   if (hedera?.network !== network) throw new ApiError("unavailable", `${network} cannot be read here.`);
   const account = await hedera.mirror.account(address).catch(refuseToGuess);
   if (!account || account.deleted) throw new ApiError("invalid_value", `There is no account ${address} on ${network}.`);
@@ -87,7 +94,17 @@ async function isSignedOnHedera(
   if (key?._type !== "ED25519" && key?._type !== "ECDSA_SECP256K1") {
     throw new ApiError("invalid_value", `${address} has not one key but several or none; use an account with one key.`);
   }
-  return signaturesIn(signature).some((bytes) => isSignedWith(key, message, bytes));
+  return key;
+}
+
+/**
+ * The key that an account on Hedera has now, of whatever kind; undefined for other wallets, and where it has none. 503 when the chain
+ * is silent.
+ */
+export async function currentKey({ hedera }: Chains, { network, address }: Wallet): Promise<string | undefined> {
+  if (hedera?.network !== network) return undefined;
+  const account = await hedera.mirror.account(address).catch(refuseToGuess);
+  return account?.key ? keyText(account.key) : undefined;
 }
 
 function isSignedWith({ _type, key }: MirrorKey, message: string, signature: Buffer): boolean {

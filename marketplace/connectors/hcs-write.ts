@@ -4,6 +4,7 @@ import type { Call, Connector, Tools } from "./connector.ts";
 import { bringsOf, type Guide, settingNotes } from "./guide.ts";
 import type { Hedera, Order } from "./hedera/hedera.ts";
 import { inTurn } from "./hedera/in-turn.ts";
+import { bytesToKeep } from "./hedera/kept-text.ts";
 import { oneOrder } from "./hedera/one-order.ts";
 import {
   entitySetting,
@@ -13,7 +14,7 @@ import {
   requirePreconditions,
 } from "./hedera/preconditions.ts";
 import { refuseInput } from "./refusal.ts";
-import { fillingOf, fillText, slotsOf } from "./template.ts";
+import { fillingOf, slotsOf } from "./template.ts";
 
 const chunkBytes = 1_024;
 const chunksMax = 10;
@@ -83,7 +84,7 @@ export const hcsWrite: Connector<Settings> = {
 
 async function plan(call: Call<Settings>, tools: Tools): Promise<{ hedera: Hedera; order: Order }> {
   const { network, topic, message: template, bytes_max: bytesMax, per_day_max: perDayMax } = call.settings;
-  const message = Buffer.from(fillText(template, fillingOf(call)), "utf8");
+  const message = bytesToKeep(template, fillingOf(call));
   if (message.length === 0) throw refuseInput(template, "invalid_value", "The message is empty.");
   if (message.length > bytesMax) {
     const words = `The message has ${message.length} bytes; at most ${bytesMax} can be written.`;

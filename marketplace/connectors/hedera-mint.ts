@@ -4,6 +4,7 @@ import type { Call, Connector, Tools } from "./connector.ts";
 import { bringsOf, type Guide, settingNotes } from "./guide.ts";
 import type { Hedera, Order } from "./hedera/hedera.ts";
 import { inTurn } from "./hedera/in-turn.ts";
+import { bytesToKeep } from "./hedera/kept-text.ts";
 import { oneOrder } from "./hedera/one-order.ts";
 import {
   entitySetting,
@@ -113,7 +114,7 @@ function mintedBy(call: Call<Settings>): { amount: bigint; metadata?: Buffer[] }
   const filling = fillingOf(call);
   const max = BigInt(perRunMax);
   if (metadata) {
-    const filled = metadata.map((template) => Buffer.from(fillText(template, filling), "utf8"));
+    const filled = metadata.map((template) => bytesToKeep(template, filling));
     const wrong = filled.find(({ length }) => length === 0 || length > metadataBytesMax);
     const rule = `The metadata of an NFT must have 1 to ${metadataBytesMax} bytes.`;
     if (wrong) throw refuseInput(metadata[filled.indexOf(wrong)], "invalid_value", rule);
@@ -143,7 +144,7 @@ async function tokenProblems(
   { hedera, operator, wallet }: Preconditions,
   settings: Settings,
 ): Promise<readonly Problem[]> {
-  const { token: id, metadata } = settings;
+  const { token: id, metadata, per_run_max: perRunMax, per_day_max: perDayMax } = settings;
   const wrong = (message: string): Problem[] => [{ path: ["token"], message }];
   const token = await hedera.mirror.token(id);
   if (!token || token.deleted) return wrong(`must be a token that is there: there is no token ${id}`);
@@ -151,6 +152,9 @@ async function tokenProblems(
   if (isUnique !== (metadata !== undefined)) {
     const what = `is what ${id} is minted by: it is ${isUnique ? "" : "not "}a collection of NFTs`;
     return [{ path: [isUnique ? "metadata" : "amount"], message: what }];
+  }
+  if (metadata && [perRunMax, perDayMax].some((max) => metadata.length > BigInt(max))) {
+    return [{ path: ["metadata"], message: "must have no more NFTs than per_run_max and per_day_max allow" }];
   }
   if (!(await operator.satisfies(token.supply_key))) {
     return wrong(`must have the marketplace's account ${operator.accountId} as its supply key: ${id} has another`);

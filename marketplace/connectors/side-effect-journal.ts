@@ -30,11 +30,12 @@ export class SideEffectJournal {
     return rows[0];
   }
 
-  /** Side effects that no run waits for any more, and that the chain must have decided on by now. */
-  async findOverdue(limit: number): Promise<SideEffect[]> {
+  /** Side effects on a network that no run waits for any more, and that the chain must have decided on by now. */
+  async findOverdue(network: string, limit: number): Promise<SideEffect[]> {
     const { rows } = await this.#db.query<SideEffect>(
-      `${select} where state = 'open' and valid_until < now() - interval '2 minutes' order by valid_until limit $1`,
-      [limit],
+      `${select} where state = 'open' and network = $1 and valid_until < now() - interval '2 minutes'
+       order by valid_until limit $2`,
+      [network, limit],
     );
     return rows;
   }

@@ -9,7 +9,7 @@ import type { Spending } from "./reservations.ts";
 import { ConnectorError } from "./result.ts";
 import { slotsOf } from "./template.ts";
 import { postField, postSettingNotes } from "./x/guide.ts";
-import { admitClaim, postSettings, requirePostLink, rewardedPost } from "./x/rule.ts";
+import { admitClaim, dayProblems, postSettings, requirePostLink, rewardedPost } from "./x/rule.ts";
 
 const amountMax = 1_000_000_000;
 const amountRule = `must be a whole number from 1 to ${amountMax}, as a number or as text`;
@@ -81,6 +81,7 @@ export const xRewardCredits: Connector<Settings> = {
   settings,
   outputKind: () => "receipt",
   slots: ({ post, rule }) => slotsOf({ post, rule }),
+  publishProblems: async ({ amount, per_day_max: perDayMax }) => dayProblems(BigInt(amount), BigInt(perDayMax)),
   precheck: async (call, tools) => {
     await admitClaim(call, tools);
     return (await plan(call, tools)).spending;

@@ -15,7 +15,7 @@ import { assetSetting, receiverOf } from "./hedera/receiver.ts";
 import { allowancePool, allowanceProblems, assetProblems, spend } from "./hedera/spend.ts";
 import { fillingOf, fillText, slotsOf } from "./template.ts";
 import { postField, postSettingNotes } from "./x/guide.ts";
-import { admitClaim, postSettings, requirePostLink, rewardedPost } from "./x/rule.ts";
+import { admitClaim, dayProblems, postSettings, requirePostLink, rewardedPost } from "./x/rule.ts";
 
 const settings = z
   .strictObject({
@@ -93,10 +93,12 @@ export const xReward: Connector<Settings> = {
     return (await plan(call, tools)).order;
   },
   slots: ({ post, rule, wallet }) => slotsOf({ post, rule, wallet }),
-  publishProblems: ({ network, asset, amount }, tools, ownerId) =>
-    preconditionProblems(tools, network, ownerId, (preconditions) =>
+  publishProblems: async ({ network, asset, amount, per_day_max: perDayMax }, tools, ownerId) => [
+    ...dayProblems(BigInt(amount), BigInt(perDayMax)),
+    ...(await preconditionProblems(tools, network, ownerId, (preconditions) =>
       allowanceProblems(preconditions, asset, BigInt(amount)),
-    ),
+    )),
+  ],
 };
 
 async function plan(call: Call<Settings>, tools: Tools): Promise<{ hedera: Hedera; order: Order }> {

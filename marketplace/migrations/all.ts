@@ -85,6 +85,8 @@ import { linksFrom } from "./0113-links-from.ts";
 import { keysByClient } from "./0114-keys-by-client.ts";
 import { definitionBytes } from "./0115-definition-bytes.ts";
 import { movedEarnings } from "./0117-moved-earnings.ts";
+import { walletKeys } from "./0118-wallet-keys.ts";
+import { laggingMirrors } from "./0119-lagging-mirrors.ts";
 
 /**
  * Every step of the marketplace's schema, in the order in which it was shipped, which databases have run. Numbers are names: a new
@@ -177,4 +179,6 @@ export const migrations: readonly Migration[] = [
   keysByClient,
   definitionBytes,
   movedEarnings,
+  walletKeys,
+  laggingMirrors,
 ];

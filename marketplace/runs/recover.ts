@@ -53,7 +53,10 @@ async function endLapsed(needs: Needs, run: LapsedRun): Promise<boolean> {
 
 /** Closes the effects whose runs are over, or never were rows: a creator's trial run, or a call that is not repeated. */
 export async function closeOverdueSideEffects({ tools }: Pick<Needs, "tools">): Promise<void> {
-  await forEvery(await tools.sideEffects.findOverdue(100), (effect) => outcomeOf(tools, effect));
+  const { hedera, sideEffects } = tools;
+  // Those of a network that was served before have nobody to tell of them here, and keep none of the others waiting.
+  if (!hedera) return;
+  await forEvery(await sideEffects.findOverdue(hedera.network, 100), (effect) => outcomeOf(tools, effect));
 }
 
 /** Runs are kept for `historyDays`, the daily sums of keys for `dayCountsKeptDays`; postings of runs stay in the credits ledger for good. */

@@ -39,7 +39,7 @@ export class WalletSignIn {
    * Has the wallet of the challenge proved by its message, which uses the challenge up unless `prove` says that nobody can tell now (503);
    * answers the wallet. 422 for a challenge that is unknown, used or too old.
    */
-  async proved(id: string, prove: (wallet: Wallet, message: string) => Promise<void>): Promise<Wallet> {
+  async proved(id: string, prove: (wallet: Wallet, message: string) => Promise<unknown>): Promise<Wallet> {
     const { internalAdapter } = await requireAuth(this.#auth).$context;
     const asked = await internalAdapter.findVerificationValue(identifierOf(id));
     if (!asked || asked.expiresAt <= new Date()) throw unknownChallenge();

@@ -127,6 +127,72 @@ function tellLateOfClosing(): void {
   addEventListener("close", hold, { capture: true });
 }
 
+/** A page for payout wallets with the outside wallet connected, its account filled in. */
+async function connectPayoutWallet(press: "click" | "dblclick" = "click") {
+  const { page, close } = await open(site, "/sign-in");
+  await signInWith(site, page, 0n);
+  await page.goto(`${site.url}/settings/wallets`);
+  await page.getByRole("radio", { name: /Hedera testnet/ }).check({ force: true });
+  await page.getByRole("button", { name: "Take it from WalletConnect (Hedera)" })[press]();
+  await scan(page, site.wallet);
+  await expect.poll(() => page.getByLabel("Account", { exact: true }).inputValue()).toBe(site.accountId);
+  return { page, close };
+}
+
+const disconnect = (page: Page) => page.getByRole("button", { name: "Disconnect" });
+
+test("a button pressed twice asks the wallet once", async () => {
+  const { page, close } = await connectPayoutWallet("dblclick");
+  await dialog(page).waitFor({ state: "hidden" });
+  expect(await page.locator("#take-said").textContent()).toBe("");
+  await page.getByRole("button", { name: "Get the text to sign" }).click();
+  const before = site.wallet.asked.length;
+  await page.getByRole("button", { name: "Sign in WalletConnect (Hedera)" }).dblclick();
+  await page.getByText("The wallet is checked. Your agents offer it").waitFor();
+  expect(site.wallet.asked.length).toBe(before + 1);
+  await site.wallet.leave();
+  await close();
+});
+
+test("a wallet that ended the connection while the page was closed is connected anew", async () => {
+  const { page, close } = await connectPayoutWallet();
+  await page.getByRole("button", { name: "Get the text to sign" }).click();
+  const sign = page.getByRole("button", { name: "Sign in WalletConnect (Hedera)" });
+  await sign.waitFor();
+  const address = page.url();
+  await page.goto("about:blank");
+  await site.wallet.leave();
+  await page.goto(address);
+  await sign.click();
+  await page.locator("#sign-said").getByText("The wallet ended the connection. Press again to connect it.").waitFor();
+  await sign.click();
+  await scan(page, site.wallet);
+  await page.getByText("The wallet is checked. Your agents offer it").waitFor();
+  await site.wallet.leave();
+  await close();
+});
+
+test("a connection that another page ends is over here, and one is over though nothing can be loaded", async () => {
+  const { page, close } = await connectPayoutWallet();
+  const other = await page.context().newPage();
+  await other.goto(`${site.url}/settings/wallets`);
+  await disconnect(other).click();
+  await expect.poll(() => site.wallet.connected()).toBe(0);
+  await disconnect(page).waitFor({ state: "hidden" });
+  await page.getByRole("button", { name: "Take it from WalletConnect (Hedera)" }).click();
+  await scan(page, site.wallet);
+  await disconnect(page).waitFor();
+
+  await disconnect(other).waitFor();
+  await other.reload();
+  await other.route(/\.js/, (route) => route.abort());
+  await disconnect(other).click();
+  await disconnect(other).waitFor({ state: "hidden" });
+  await disconnect(page).waitFor({ state: "hidden" });
+  await site.wallet.leave();
+  await close();
+});
+
 test.runIf(isWhole)("a relay that does not answer is told of, and nothing is charged", async () => {
   const { page, close } = await open(site, "/docs");
   let attempts = 0;

@@ -109,6 +109,9 @@ export interface MirrorKey {
   readonly key: string;
 }
 
+/** The key as it is kept and compared. */
+export const keyText = ({ key }: MirrorKey): string => key.replace(/^0x/, "").toLowerCase();
+
 export interface MirrorAccount {
   readonly account: string;
   readonly deleted: boolean;

@@ -6,7 +6,7 @@ import type { PublishTools } from "../connector.ts";
 import { EndpointSilentError } from "../endpoint.ts";
 import { misconfigured, notNow } from "../refusal.ts";
 import type { Hedera } from "./hedera.ts";
-import { unitsOf } from "./mirror.ts";
+import { keyText, unitsOf } from "./mirror.ts";
 import { type Operator, transactionFeeMax } from "./operator.ts";
 
 /** Settings that agents on Hedera share. */
@@ -33,6 +33,8 @@ export interface Preconditions {
   readonly operator: Operator;
   /** The creator's checked payout wallet; the agent touches no other wallet. */
   readonly wallet: string;
+  /** The key with which it proved itself, where that is known. */
+  readonly provedKey: string | undefined;
 }
 
 /**
@@ -48,15 +50,33 @@ async function findPreconditions(
   if (!hedera) return wrong("cannot be served: no agent acts on Hedera here");
   if (hedera.network !== network) return wrong(`must be ${hedera.network}, where agents act here`);
   if (!hedera.operator) return wrong("cannot be served: this marketplace has no account on Hedera to act with");
-  const wallet = await accounts.wallet(ownerId, network);
-  if (!wallet)
+  const own = await accounts.wallet(ownerId, network);
+  if (!own)
     return {
       ...wrong(`is one on which you have no checked payout wallet: add yours on ${network}`),
       remedy: "wallets",
     };
+  const { address: wallet, provedKey } = own;
   if (wallet === hedera.operator.accountId) return wrong("is one on which your payout wallet is the marketplace's own");
-  return { hedera, operator: hedera.operator, wallet };
+  return { hedera, operator: hedera.operator, wallet, provedKey };
 }
+
+/**
+ * What `check` finds missing, unless the wallet has another key than the one that proved it: then what it allows and owns may be
+ * somebody else's by now.
+ */
+async function missing(preconditions: Preconditions, check: Check): Promise<readonly Problem[]> {
+  const { hedera, wallet, provedKey } = preconditions;
+  const [account, problems] = await Promise.all([
+    provedKey === undefined ? undefined : hedera.mirror.account(wallet),
+    check(preconditions),
+  ]);
+  if (provedKey === undefined || (account?.key && keyText(account.key) === provedKey)) return problems;
+  const message = `is one on which your wallet ${wallet} has another key than the one that signed for it: add it again`;
+  return [{ path: ["network"], message, remedy: "wallets" }];
+}
+
+type Check = (preconditions: Preconditions) => Promise<readonly Problem[]>;
 
 /**
  * The preconditions, for a call; throws RefusalError when one is not met. `check` answers what else is missing, in the
@@ -67,13 +87,13 @@ export async function requirePreconditions(
   tools: Pick<PublishTools, "hedera" | "accounts">,
   network: string,
   ownerId: AccountId,
-  check: (preconditions: Preconditions) => Promise<readonly Problem[]>,
+  check: Check,
 ): Promise<Preconditions> {
   const preconditions = await findPreconditions(tools, network, ownerId);
   if ("path" in preconditions) throw misconfigured(saidOf(preconditions));
   const { hedera, operator } = preconditions;
   const [[problem], account, isFeePayer] = await Promise.all([
-    check(preconditions),
+    missing(preconditions, check),
     hedera.mirror.account(operator.accountId),
     hedera.operatorIsFeePayer(),
   ]).catch(refuseSilence);
@@ -90,12 +110,12 @@ export async function preconditionProblems(
   tools: PublishTools,
   network: string,
   ownerId: AccountId,
-  check: (preconditions: Preconditions) => Promise<readonly Problem[]>,
+  check: Check,
 ): Promise<readonly Problem[]> {
   const preconditions = await findPreconditions(tools, network, ownerId);
   if ("path" in preconditions) return [preconditions];
   try {
-    return await check(preconditions);
+    return await missing(preconditions, check);
   } catch (error) {
     if (!(error instanceof EndpointSilentError)) throw error;
     return [

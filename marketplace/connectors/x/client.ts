@@ -52,8 +52,10 @@ export class XClient {
     if (status === 429) throw notNow("X is busy; try again later.", 60);
     // X answers 400 for an id that no post can have.
     if (status === 404 || status === 400) return noSuchPost;
-    if (status !== 200) throw notNow("X did not answer; try again later.", 30, `status ${status}`);
-    return readPost(answer.body as XAnswer | undefined, id);
+    if (status !== 200 || !isAnswer(answer.body)) {
+      throw notNow("X did not answer; try again later.", 30, `status ${status}`);
+    }
+    return readPost(answer.body, id);
   }
 
   stop(): Promise<void> {
@@ -63,10 +65,11 @@ export class XClient {
 
 export interface XPost {
   readonly id: string;
+  /** This and what follows is `caseless`. */
   readonly text: string;
   readonly createdAt: Date;
   readonly likes: number;
-  /** Without # and @, in lower case. */
+  /** Without # and @. */
   readonly hashtags: readonly string[];
   readonly mentions: readonly string[];
   /** Where its links lead; in the text X shortens each to one of its own. */
@@ -95,21 +98,26 @@ const tooManyClaims = "Too many rewards of this agent's creator are asked for at
 
 export const noSuchPost = "There is no such public post.";
 
-/** X answers 200 also for what it will not show; then there is `errors` and no `data`. */
-function readPost(answer: XAnswer | undefined, id: string): XPost | string {
-  const post = answer?.data;
-  const author = answer?.includes?.users?.find((user) => user.id === post?.author_id);
+/** X answers 200 also for what it will not show; then there is `errors` and no `data`. With neither it is no answer of X's. */
+function isAnswer(body: unknown): body is XAnswer {
+  const { data, errors } = (body ?? {}) as { data?: { text?: unknown } | null; errors?: unknown };
+  return data ? typeof data.text === "string" : Array.isArray(errors);
+}
+
+function readPost(answer: XAnswer, id: string): XPost | string {
+  const post = answer.data;
+  const author = answer.includes?.users?.find((user) => user.id === post?.author_id);
   if (!post || post.id !== id) return noSuchPost;
   if (!author || author.protected) return "The post's author is not public.";
   const { text, entities } = post.note_tweet ?? post;
   return {
     id,
-    text: unescaped(text),
+    text: caseless(unescaped(text)),
     createdAt: new Date(post.created_at),
     likes: post.public_metrics?.like_count ?? 0,
-    hashtags: (entities?.hashtags ?? []).map(({ tag }) => tag.toLowerCase()),
-    mentions: (entities?.mentions ?? []).map(({ username }) => username.toLowerCase()),
-    links: (entities?.urls ?? []).flatMap(({ expanded_url: url }) => url ?? []),
+    hashtags: (entities?.hashtags ?? []).map(({ tag }) => caseless(tag)),
+    mentions: (entities?.mentions ?? []).map(({ username }) => caseless(username)),
+    links: (entities?.urls ?? []).flatMap(({ expanded_url: url }) => (url ? caseless(url) : [])),
     isRepost: (post.referenced_tweets ?? []).some(({ type }) => type === "retweeted"),
     author: {
       id: author.id,
@@ -119,6 +127,9 @@ function readPost(answer: XAnswer | undefined, id: string): XPost | string {
     },
   };
 }
+
+/** As texts are compared: in lower case, with letters and their marks as one character where there is one. */
+export const caseless = (text: string): string => text.normalize("NFC").toLowerCase();
 
 /** X escapes the text of a post for HTML, which its documentation does not say. */
 function unescaped(text: string): string {

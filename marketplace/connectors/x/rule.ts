@@ -1,11 +1,12 @@
 import { z } from "zod";
+import type { Problem } from "../../parse.ts";
 import type { Call, Tools } from "../connector.ts";
 import { refuseInput } from "../refusal.ts";
 import { fillingOf, fillText } from "../template.ts";
-import { noSuchPost, type XPost } from "./client.ts";
+import { caseless, noSuchPost, type XPost } from "./client.ts";
 
 const dayMs = 86_400_000;
-const word = z.string().regex(/^[\p{L}\p{N}_]{1,100}$/u, "must be given without # or @");
+const word = z.string().regex(/^[\p{L}\p{M}\p{N}_]{1,100}$/u, "must be given without # or @");
 
 /** What a post must be to be rewarded. Everything that is said must hold. */
 const ruleSetting = z.strictObject({
@@ -27,6 +28,11 @@ export const postSettings = {
   post: z.string().min(1).max(500).default("{{post}}"),
   rule: ruleSetting,
 };
+
+/** A day's limit that no reward keeps within. Asked at publishing alone: versions from before this was a rule are read all the same. */
+export function dayProblems(amount: bigint, perDayMax: bigint): Problem[] {
+  return amount <= perDayMax ? [] : [{ path: ["per_day_max"], message: "must be at least amount" }];
+}
 
 /** The id of the post that a call speaks of. Throws RefusalError when it names none. */
 export function requirePostLink({ settings, ...call }: PostCall): string {
@@ -77,17 +83,16 @@ function postId(text: string): string | undefined {
 const isIdOfX = (id: string) => BigInt(id) > 0n && BigInt(id) < 2n ** 63n;
 
 function missingIn(post: XPost, rule: PostSettings["rule"], receiver: string): string[] {
-  const text = post.text.toLowerCase();
-  const said = [text, ...post.links.map((link) => link.toLowerCase())];
+  const said = [post.text, ...post.links];
   const ageDays = (Date.now() - post.author.createdAt.getTime()) / dayMs;
   const problems: Array<string | false> = [
     post.isRepost && "it only passes on another post",
     rule.names_receiver &&
-      !namesWhole(text, receiver.toLowerCase()) &&
+      !namesWhole(post.text, caseless(receiver)) &&
       `it does not say ${receiver}, which names who is rewarded`,
-    ...rule.text.map((part) => !said.some((one) => one.includes(part.toLowerCase())) && `it does not say “${part}”`),
-    ...rule.mentions.map((name) => !post.mentions.includes(name.toLowerCase()) && `it does not mention @${name}`),
-    ...rule.hashtags.map((tag) => !post.hashtags.includes(tag.toLowerCase()) && `it does not have #${tag}`),
+    ...rule.text.map((part) => !said.some((one) => one.includes(caseless(part))) && `it does not say “${part}”`),
+    ...rule.mentions.map((name) => !post.mentions.includes(caseless(name)) && `it does not mention @${name}`),
+    ...rule.hashtags.map((tag) => !post.hashtags.includes(caseless(tag)) && `it does not have #${tag}`),
     post.likes < rule.likes_min && `it has fewer than ${rule.likes_min} likes`,
     post.author.followers < rule.followers_min && `its author has fewer than ${rule.followers_min} followers`,
     !(ageDays >= rule.author_age_days_min) && `its author's account is younger than ${rule.author_age_days_min} days`,
@@ -101,6 +106,6 @@ function missingIn(post: XPost, rule: PostSettings["rule"], receiver: string): s
 /** Whether the text has the name as a word of its own: 0.0.12 is not named by 0.0.123 or 10.0.12. */
 function namesWhole(text: string, name: string): boolean {
   const literal = name.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&");
-  const inWord = "[\\p{L}\\p{N}_]";
+  const inWord = "[\\p{L}\\p{M}\\p{N}_]";
   return new RegExp(`(?<!${inWord}|${inWord}[.-])${literal}(?!${inWord}|[.-]${inWord})`, "u").test(text);
 }

@@ -43,6 +43,7 @@ function offer(placeId: string, text: string, saidId: string, act: () => Promise
   const isSigning = placeId === "sign-with";
   const button = el("button", { type: "button", class: isSigning ? "btn btn-sm btn-primary" : "btn btn-sm" }, text);
   button.addEventListener("click", async () => {
+    if (button.ariaBusy === "true") return;
     button.setAttribute("aria-busy", "true");
     said.textContent = isSigning ? "Look at your wallet: it asks for your signature, which costs nothing." : "";
     try {

@@ -217,6 +217,16 @@ describe("hcs-write", () => {
     expect((await balanceOf(market, key)).credits).toBe(100);
   });
 
+  test("refuses what would be written as another text than was given", async ({ market }) => {
+    const { key, publish } = await seedLedgerCreator(market);
+    const topic = await newTopic(market, "open");
+    const agent = await publish("hcs-write", { topic, message: "<{{text}}>" });
+    const answer = await run(market, key, agent.address, { text: "a\ud83db" });
+    expect(answer).toMatchObject({ status: 422, body: { field: "text", charged: false } });
+    expect((await run(market, key, agent.address, { text: "a\ud83d\ude00b" })).body.success).toBe(true);
+    expect(await messagesOf(market, topic)).toEqual(["<a\ud83d\ude00b>"]);
+  });
+
   test("keeps to its cap of messages a day, under any concurrency", async ({ market }) => {
     const { key, publish } = await seedLedgerCreator(market);
     const topic = await newTopic(market, "open");
@@ -340,6 +350,35 @@ describe("hedera-transfer", () => {
     expect((await balanceOf(market, key)).credits).toBe(95);
   });
 
+  test("counts what was taken until the mirror shows it, however far behind it is", async ({ market }) => {
+    const { key, publish } = await seedLedgerCreator(market);
+    await allow(market, 1_500);
+    const agent = await publish("hedera-transfer", settings);
+    const mirror = await startEditingMirror(market.open.ledger.mirrorUrl);
+    const { creator } = market.open.accounts;
+    mirror.edits.set(`/api/v1/accounts/${creator.accountId}/allowances/crypto`, { allowances: [{ amount: 1_500 }] });
+    const aMinuteAgo = `${Math.floor(Date.now() / 1_000) - 60}.0`;
+    mirror.edits.set("/api/v1/blocks", { blocks: [{ timestamp: { from: aMinuteAgo, to: aMinuteAgo } }] });
+    const lagging = await startMarketplace({
+      databaseUrl: market.databaseUrl,
+      model: market.model,
+      env: { ...market.variables, HEDERA_MIRROR: mirror.url },
+    });
+    const take = () => run(lagging, key, agent.address, { to: "0.0.1003", amount: "1000" });
+    const { db } = market.context;
+    const putBack = (interval: string) =>
+      db.query("update reservations set spent_at = spent_at - $1::interval where spent_at is not null", [interval]);
+    // What others took here before is in these figures.
+    await putBack("1 hour");
+    expect((await take()).body.success).toBe(true);
+    await putBack("40 s");
+    expect(await take()).toMatchObject({ status: 503, body: { charged: false } });
+    const { rows } = await db.query("select state from effects where agent_id = $1", [agent.agentId]);
+    expect(rows).toEqual([{ state: "done" }]);
+    await lagging.stop();
+    await mirror.close();
+  });
+
   test("takes from nobody's wallet but the creator's, whoever allowed the operator something", async ({ market }) => {
     const other = await seedLedgerCreator(market);
     await allow(market, 100_000);
@@ -389,6 +428,8 @@ describe("hedera-mint", () => {
     ]);
     const tooLong = await run(market, key, agent.address, { text: "x".repeat(94) });
     expect(tooLong).toMatchObject({ status: 422, body: { field: "text", charged: false } });
+    const few = { token, metadata: ["one", "two"], per_run_max: "1", per_day_max: "5" };
+    await expect(publish("hedera-mint", few)).rejects.toThrow('"settings.metadata" must have no more NFTs');
   });
 
   test("a supply that is used up is known before the run, which costs nothing", async ({ market }) => {
@@ -532,6 +573,12 @@ describe("whatever the ledger does", () => {
       `insert into effects (key, run_id, agent_id, network, transaction_ids, valid_until, state, promised)
        values ('trial', 'run_trial', $1, 'hedera:testnet', array[$2], $3, 'open', '{"kind": "message", "receipt": {}}')`,
       [agent.agentId, `0.0.1005@${seconds}.000000001`, past],
+    );
+    await market.context.db.query(
+      `insert into effects (key, run_id, agent_id, network, transaction_ids, valid_until, state, promised)
+       select 'elsewhere ' || n, 'run_elsewhere_' || n, $1, 'hedera:previewnet', '{0.0.1005@1.000000001}', now() - interval '1 day',
+         'open', '{"kind": "message", "receipt": {}}' from generate_series(1, 100) n`,
+      [agent.agentId],
     );
     await closeOverdueSideEffects(market.context);
     const states = await market.context.db.query("select key, state from effects where key = any($1) order by state", [

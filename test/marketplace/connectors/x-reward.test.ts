@@ -141,6 +141,12 @@ describe("x-reward", () => {
     expect((await rewards()).map(({ state }: { state: string }) => state)).toEqual(["paid", "void"]);
   });
 
+  test("is not published with a day's limit that no reward keeps within", async ({ market }) => {
+    await expect(campaign(market, { amount: "100", per_day_max: "99" })).rejects.toThrow(
+      '"settings.per_day_max" must be at least amount',
+    );
+  });
+
   test("no wallet but the one in the post is paid", async ({ x, market }) => {
     const { ask, claim } = await campaign(market);
     const post = newPost(x, `pay ${buyerWallet}`);
@@ -159,6 +165,8 @@ describe("x-reward", () => {
     ["a link", { text: ["example.com/Launch?a=1&b=2"] }, "See https://example.com/launch?a=1&b=2 now,", {}],
     ["a mention", { mentions: ["Ada"] }, "hello @ada", {}],
     ["a hashtag", { hashtags: ["x402"] }, "nice #X402 thing", {}],
+    ["a hashtag with marks on its letters", { hashtags: ["हिन्दी"] }, "अच्छा #हिन्दी", {}],
+    ["a text in letters and marks apart", { text: ["cafe\u0301"] }, "Our CAF\u00c9", {}],
     ["likes", { likes_min: 5 }, "good", { likes: 5 }],
     ["followers", { followers_min: 50 }, "good", { author: { followers: 50 } }],
     ["age", { author_age_days_min: 365 }, "good", { author: { created_at: old } }],
@@ -195,6 +203,7 @@ describe("x-reward", () => {
     ["cannot be read now: X is busy", "", { status: 429 }, 503],
     ["cannot be read now: X fails", "", { status: 503 }, 503],
     ["cannot be read now: X hangs up", "", { hangUp: true }, 503],
+    ["cannot be read now: something else answers for X", "", { html: true }, 503],
   ])("pays nothing when the post %s", async ([_name, link, fault, status], { x, market }) => {
     const { ask, key, rewards } = await campaign(market);
     if (Object.keys(fault).length > 0) x.injectFault(fault);

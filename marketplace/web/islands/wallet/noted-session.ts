@@ -10,8 +10,15 @@ export interface NotedSession {
 
 /** WalletConnect's client takes keys with its name in them for its own leftovers, and removes them. */
 const key = "hedera wallet";
-/** For a browser without storage. */
+/** Where the browser keeps nothing. */
 let ofThisPage: NotedSession | undefined;
+
+const tell = () => document.dispatchEvent(new Event("wallet-changed"));
+
+// Another page of this site connected the wallet, or ended the connection.
+addEventListener("storage", ({ key: changed }) => {
+  if (changed === key || changed === null) tell();
+});
 
 export function notedSession(): NotedSession | undefined {
   const noted = kept() ?? ofThisPage;
@@ -28,12 +35,13 @@ function kept(): NotedSession | undefined {
 
 /** Undefined forgets it. Tells the page of either by the event `wallet-changed`. */
 export function noteSession(session: NotedSession | undefined): void {
-  ofThisPage = session;
+  ofThisPage = undefined;
   try {
     if (session) localStorage.setItem(key, JSON.stringify(session));
     else localStorage.removeItem(key);
   } catch {
-    // Without storage, the session lasts as long as the page.
+    // The session lasts as long as the page.
+    ofThisPage = session;
   }
-  document.dispatchEvent(new Event("wallet-changed"));
+  tell();
 }

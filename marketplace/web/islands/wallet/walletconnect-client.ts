@@ -75,11 +75,16 @@ export async function endSessions(client: Client, which: (session: Session) => b
   await Promise.all(ending.map(({ topic }) => client.disconnect({ topic, reason }).catch(() => undefined)));
 }
 
+export class EndedError extends Error {
+  override readonly name = "EndedError";
+  override readonly message = "The wallet ended the connection. Press again to connect it.";
+}
+
 /** Rejects when the wallet ends the session: what was asked in it is not answered any more. */
 export function ended(client: Client, topic: string, stopped: AbortSignal): Promise<never> {
   return new Promise((_resolve, reject) => {
     const onEnd = (event: { readonly topic: string }) => {
-      if (event.topic === topic) reject(new Error("The wallet ended the connection. Press again to connect it."));
+      if (event.topic === topic) reject(new EndedError());
     };
     client.on("session_delete", onEnd);
     stopped.addEventListener("abort", () => client.off("session_delete", onEnd), { once: true });

@@ -2,6 +2,7 @@ import type { noteSession } from "./noted-session.ts";
 import {
   accountsOf,
   type Client,
+  EndedError,
   ended,
   endSessions,
   notedOf,
@@ -44,7 +45,6 @@ class Connection {
   }
 
   async disconnect(): Promise<void> {
-    this.#note(undefined);
     await endSessions(await this.#started(), () => true);
   }
 
@@ -153,12 +153,16 @@ function refusalOf(error: unknown): unknown {
   if (error instanceof StoppedError) return error;
   const { code, message = "" } = (error ?? {}) as { code?: unknown; message?: unknown };
   if (isRefusal(code)) return Object.assign(new Error("declined"), { code: 4001 });
+  if (isEnd(code)) return new EndedError();
   if (String(message).includes("expired")) return new Error("The wallet did not answer within five minutes.");
   return error;
 }
 
 /** A person's "no", as EIP-1193 and as WalletConnect number it. */
 const isRefusal = (code: unknown) => code === 4001 || (typeof code === "number" && code >= 5000 && code < 5100);
+
+/** The reasons for which a session ends, as WalletConnect numbers them: their words are the wallet's. */
+const isEnd = (code: unknown) => typeof code === "number" && code >= 6000 && code < 6100;
 
 /** An address that opens the wallet; undefined for any other that the wallet gives. */
 function linkOf(address: string | undefined): string | undefined {

@@ -23,6 +23,10 @@ export function walletConnect(): Wallet | undefined {
       request: async ({ method, params = [] }) =>
         method === "hedera_accounts" ? (notedSession()?.accounts ?? []) : (await load()).request(method, params[0]),
     },
-    disconnect: async () => (await load()).disconnect(),
+    disconnect: async () => {
+      // First, so that it is forgotten also where what tells the wallet cannot be loaded.
+      noteSession(undefined);
+      await (await load()).disconnect();
+    },
   };
 }
