@@ -605,6 +605,33 @@ describe("agents", () => {
     expect((await run(market, key, address)).body.success).toBe(true);
   });
 
+  test("are published as they were kept last, also where that is what an earlier version said", async ({ market }) => {
+    const { key } = await seedMarket(market.context);
+    const { browser, handle } = await withAccount(market);
+    const at = "/api/account/agents/undecided";
+    const priceOf = async () =>
+      (await call(market.url, `/api/v1/agents/${handle}/undecided`, { key })).body.price_credits;
+    const dear = { ...definition, price_credits: 500 };
+    await browser.put(at, definition);
+    await browser.post(`${at}/publish`);
+    await browser.put(at, dear);
+    expect((await browser.put(at, definition)).body).toMatchObject({ version: 3, state: "live" });
+    expect((await browser.post(`${at}/publish`)).body).toMatchObject({ version: 3, changed: true });
+    expect(await priceOf()).toBe(5);
+
+    const draftAt = "/api/account/agent-drafts/undecided";
+    const { secrets: _, ...written } = dear;
+    const write = async (said: object) => {
+      const { revision } = (await browser.get(draftAt)).body;
+      return (await browser.put(draftAt, { revision, definition: said })).body.revision as string;
+    };
+    await browser.post(`${draftAt}/try`, { revision: await write(written), input: { text: "x" } });
+    const revision = await write({ ...written, price_credits: 5 });
+    await browser.post(`${draftAt}/publish`, { revision });
+    expect((await browser.get(draftAt)).body.definition.price_credits).toBe(5);
+    expect(await priceOf()).toBe(5);
+  });
+
   test("keep their secrets to themselves: kept when not sent again, gone when null, in no answer", async ({
     market,
   }) => {
