@@ -632,6 +632,26 @@ describe("agents", () => {
     expect(await priceOf()).toBe(5);
   });
 
+  test("are unpublished also where that gives way to another change of the account's agents", async ({ market }) => {
+    const { browser, handle } = await withAccount(market);
+    const at = "/api/account/agents/contended";
+    await browser.put(at, definition);
+    await browser.post(`${at}/publish`);
+    const { db } = market.context;
+    const other = await db.connect();
+    await other.query("begin");
+    await other.query("select pg_advisory_xact_lock(hashtext('listings of ' || id)) from accounts where handle = $1", [
+      handle,
+    ]);
+    const unpublished = browser.post(`${at}/unpublish`);
+    const waiting = "select from pg_stat_activity where datname = current_database() and wait_event = 'advisory'";
+    await until(async () => (await db.query(waiting)).rowCount === 1);
+    await other.query("select from agents where handle = $1 for no key update", [handle]);
+    await other.query("commit");
+    other.release();
+    expect((await unpublished).body).toEqual({ agent: `${handle}/contended`, state: "unpublished" });
+  });
+
   test("keep their secrets to themselves: kept when not sent again, gone when null, in no answer", async ({
     market,
   }) => {
