@@ -41,6 +41,13 @@ export const statementFilters = {
   key_id: searchText(60).optional().describe("The key whose runs it paid; known for as long as they are kept."),
 };
 
+/** 400 naming `to` for a period that ends before it begins: what it began and ended with would not add up. */
+export function inOrder<Shape extends z.ZodType<StatementFilter>>(shape: Shape): Shape {
+  return shape.superRefine(({ from, to }, issues) => {
+    if (from && to && to < from) issues.addIssue({ code: "custom", path: ["to"], message: "is before from" });
+  });
+}
+
 export interface StatementFilter {
   readonly kind?: readonly Kind[] | undefined;
   readonly from?: Date | undefined;
