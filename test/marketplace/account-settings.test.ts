@@ -746,6 +746,16 @@ describe("agents", () => {
   });
 });
 
+test("a table whose rows cannot be thrown away keeps no other's", async ({ market }) => {
+  const { db } = market.context;
+  await signedIn(market);
+  await db.query("update rate_limits set second = second - 7200");
+  await db.query("alter table report_days rename to report_days_gone");
+  await expect(deleteExpiredRows(db)).rejects.toThrow("report_days");
+  await db.query("alter table report_days_gone rename to report_days");
+  expect((await db.query("select from rate_limits where second < extract(epoch from now()) - 3600")).rowCount).toBe(0);
+});
+
 test("what has had its time is thrown away: sessions, links, people without account or session, counts of calls", async ({
   market,
 }) => {
