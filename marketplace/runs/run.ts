@@ -263,7 +263,7 @@ async function finishRun(context: RunNeeds, buyer: Buyer, started: Started, prep
       await context.modelFunds.noteUnpaid(runId, prepared.runnable, modelBuyerOf(buyer));
     }
     const resolved = await resolve(context, started, prepared, outcome);
-    if (!resolved) return unresolved(started, notRecordedText);
+    if (!resolved) return notRecorded(started, prepared);
     endedHere = resolved.endedHere;
     // The time limit came while it was written down what cannot be taken back.
     if (resolved.state === "running") return unresolved(started, unknownText);
@@ -289,7 +289,7 @@ async function resolve(
   outcome: Outcome,
 ): Promise<Resolved | undefined> {
   for (const pauseMs of [0, 50, 250, 1_000, 4_000, 10_000, 20_000]) {
-    await sleep(pauseMs);
+    if (pauseMs > 0) await sleep(pauseMs);
     try {
       return await resolveOnce(context, started, prepared, outcome);
     } catch (error) {
@@ -328,9 +328,14 @@ function unresolved({ runId, creditsRemaining }: Started, error: string): RunRes
   return { success: false, run_id: runId, credits_used: 0, credits_remaining, receipt: null, error };
 }
 
-const notRecordedText =
-  "It is not known yet whether this run was charged, since the database did not answer: it is charged once, or refunded, within minutes. " +
-  "Look at it before you run it again.";
+/** Failures of what the platform sells are told by their status: 503 is the one that does not say that nothing was charged. */
+function notRecorded(started: Started, { creatorId }: PreparedRun): RunResult {
+  const error =
+    "It is not known yet whether this run was charged, since the database did not answer: it is charged once, or refunded, within minutes. " +
+    "Look at it before you run it again.";
+  if (creatorId !== platformAccount) return unresolved(started, error);
+  throw new ApiError("unavailable", error, { body: { run_id: started.runId }, headers: { "retry-after": "30" } });
+}
 
 function resultOf(runId: RunId, { runnable }: PreparedRun, outcome: Outcome, resolved: Resolved): RunResult {
   const credits_remaining = toSafeNumber(resolved.creditsRemaining);
