@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { isAtAddress } from "../at-address.ts";
 import type { AccountId, KeyId, RunId } from "../ids.ts";
 import { type Place, searchText } from "../query.ts";
 
@@ -90,8 +91,7 @@ export function agentOfModels(posting: string): string {
 }
 
 const ofAgent = `(
-    select a.id from agents a
-    where (lower(a.handle), lower(a.slug)) = (lower(split_part($5, '/', 1)), lower(split_part($5, '/', 2)))
+    select a.id from agents a where ${isAtAddress("a", "$5")}
   ) = coalesce((select r.agent_id from runs r where r.id = run_id), ${agentOfModels("postings")})`;
 
 const ofKey = `kind in ('hold', 'release') and exists (
