@@ -1,3 +1,4 @@
+import { forEvery } from "../shared/for-every.ts";
 import type { Queryable } from "../shared/postgres.ts";
 import { deleteOldRefusedCalls } from "./api-keys/refused-calls.ts";
 import { forgetRevokedKeys } from "./api-keys/revoked-keys.ts";
@@ -35,41 +36,40 @@ const signInTables = [
  * - words that no agent has any more, as earlier versions left them.
  */
 export async function deleteExpiredRows(db: Queryable): Promise<void> {
-  for (const table of [...signInTables, "oauth_requests", "oauth_clients", "oauth_secrets"]) {
-    await db.query(`delete from ${table} where expires_at < now()`);
-  }
-  await endLapsedGrants(db);
-  await db.query(
-    `delete from sign_in_users u where account_id is null and updated_at < now() - interval '1 day'
-       and not exists (select from sign_in_sessions where user_id = u.id)`,
-  );
-  await db.query(
-    `delete from reservations r where until < now() - interval '1 hour'
-       and not exists (select from effects e where e.key = r.holder and e.state = 'open')`,
-  );
-  await db.query("delete from payout_wallets where state = 'retired' and checked_at is null");
-  await db.query("delete from letters_sent where day < current_date - 1");
-  await db.query("delete from asked_links where day < current_date - 1");
-  await db.query("delete from links_from where day < current_date - 1");
-  await db.query(`delete from cap_alerts where day < current_date - ${dayCountsKeptDays}`);
-  await db.query("delete from report_days where day < current_date - 2");
-  await db.query(
-    `delete from reports where resolved_at < now() - interval '${resolvedReportsKeptDays} days'
-       or created_at < now() - interval '${reportsKept}'`,
-  );
-  await db.query(`delete from failed_requests where at < now() - interval '${failedRequestsKeptDays} days'`);
-  await deleteOldRefusedCalls(db);
-  await db.query("delete from try_days where day < current_date - 2");
-  await db.query("delete from svg_tries where day < current_date - 1");
-  await db.query("delete from new_wallets where day < current_date - 1");
-  await db.query("delete from home_tries where day < current_date - 1");
-  await db.query(`delete from model_failures where since < now() - interval '${failuresWithin}'`);
-  await db.query(`delete from model_days where closed and day < current_date - ${dayCountsKeptDays}`);
-  await forgetMovedEarnings(db);
-  await db.query("delete from rate_limits where second < extract(epoch from now()) - 3600");
-  await forgetRevokedKeys(db);
-  await deleteLeftWords(db);
+  await forEvery(deletions, (deletion) => (typeof deletion === "string" ? db.query(deletion) : deletion(db)));
 }
+
+const expiring = [...signInTables, "oauth_requests", "oauth_clients", "oauth_secrets"];
+
+/** Statements, and what takes more than one; each by itself, so that one that fails leaves no other table to grow. */
+const deletions: ReadonlyArray<string | ((db: Queryable) => Promise<void>)> = [
+  ...expiring.map((table) => `delete from ${table} where expires_at < now()`),
+  endLapsedGrants,
+  `delete from sign_in_users u where account_id is null and updated_at < now() - interval '1 day'
+     and not exists (select from sign_in_sessions where user_id = u.id)`,
+  `delete from reservations r where until < now() - interval '1 hour'
+     and not exists (select from effects e where e.key = r.holder and e.state = 'open')`,
+  "delete from payout_wallets where state = 'retired' and checked_at is null",
+  "delete from letters_sent where day < current_date - 1",
+  "delete from asked_links where day < current_date - 1",
+  "delete from links_from where day < current_date - 1",
+  `delete from cap_alerts where day < current_date - ${dayCountsKeptDays}`,
+  "delete from report_days where day < current_date - 2",
+  `delete from reports where resolved_at < now() - interval '${resolvedReportsKeptDays} days'
+     or created_at < now() - interval '${reportsKept}'`,
+  `delete from failed_requests where at < now() - interval '${failedRequestsKeptDays} days'`,
+  deleteOldRefusedCalls,
+  "delete from try_days where day < current_date - 2",
+  "delete from svg_tries where day < current_date - 1",
+  "delete from new_wallets where day < current_date - 1",
+  "delete from home_tries where day < current_date - 1",
+  `delete from model_failures where since < now() - interval '${failuresWithin}'`,
+  `delete from model_days where closed and day < current_date - ${dayCountsKeptDays}`,
+  forgetMovedEarnings,
+  "delete from rate_limits where second < extract(epoch from now()) - 3600",
+  forgetRevokedKeys,
+  deleteLeftWords,
+];
 
 /** Waits for no publication that counts one of them again. */
 async function deleteLeftWords(db: Queryable): Promise<void> {

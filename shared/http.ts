@@ -18,7 +18,7 @@ import { Leaving } from "./leaving.ts";
 import { closeWithoutReading } from "./lingering-close.ts";
 import type { Log } from "./log.ts";
 import { Pipelining } from "./pipelining.ts";
-import { isDatabaseAway } from "./postgres.ts";
+import { isDatabaseAway, isTransient } from "./postgres.ts";
 import type { Running } from "./process.ts";
 import { ReadingTurns } from "./reading-turns.ts";
 import { RequestTurns } from "./turns.ts";
@@ -241,6 +241,10 @@ export function asApiError(thrown: unknown): ApiError {
   if (isDatabaseAway(thrown)) {
     const retry = { headers: { "retry-after": "2" }, cause: thrown };
     return new ApiError("unavailable", "The service cannot reach its database; try again shortly.", retry);
+  }
+  if (isTransient(thrown)) {
+    const retry = { headers: { "retry-after": "1" }, cause: thrown };
+    return new ApiError("unavailable", "Others change the same at this moment; try again shortly.", retry);
   }
   if (thrown instanceof URIError || status === 400) return new ApiError("bad_request", "The request is malformed.");
   return new ApiError("internal", "Something went wrong on our side.", { cause: thrown });

@@ -5,13 +5,13 @@ import { type Database, inTransaction, type Transaction } from "../../shared/pos
 import { type Account, accountByHandle, lockUnclosedAccount } from "../accounts/create.ts";
 import { moveAccount } from "../accounts/state.ts";
 import { moveAgent } from "../agents/state.ts";
+import { isAtAddress } from "../at-address.ts";
 import { credits } from "../credits/amount.ts";
 import { grant } from "../credits/ledger.ts";
 import type { AccountId } from "../ids.ts";
 import { parse } from "../parse.ts";
 import { type ResolveOptions, resolveReport } from "../reports/operator-reports.ts";
 import { actTextMax, recordAct } from "./acts.ts";
-import { isAtAddress } from "./agent-address.ts";
 import { withoutNul } from "./ids.ts";
 import { recordMove } from "./moves.ts";
 import type { Operator } from "./operators.ts";

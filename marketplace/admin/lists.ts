@@ -1,10 +1,10 @@
 import { z } from "zod";
 import { toSafeNumber } from "../../shared/amounts.ts";
 import type { Queryable } from "../../shared/postgres.ts";
+import { isAtAddress } from "../at-address.ts";
 import { readBalances } from "../credits/balance.ts";
 import type { AccountId } from "../ids.ts";
 import { followsPlace, microsOf, type Place, pageOf, pageQuery, placeValues, searchText } from "../query.ts";
-import { isAtAddress } from "./agent-address.ts";
 
 const states = ["open", "suspended", "closed"] as const;
 

@@ -11,7 +11,8 @@ import { lockAgent, requireRoomToPublish, versionSaying } from "./versions.ts";
 /**
  * Makes `definition` the live version of the agent `handle/slug`, creating the agent when there is none. Runs that are
  * under way end on the version they began with. 422 naming the field when something does not fit together; 409 for an
- * agent that the operator has suspended. Publishing the live definition again changes nothing.
+ * agent that the operator has suspended. Publishing the live definition again changes nothing, unless
+ * something else was kept since: then it is the newest version, too.
  */
 export async function publishAgent(
   context: PublishNeeds,

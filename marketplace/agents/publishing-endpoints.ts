@@ -1,5 +1,6 @@
 import { jsonAnswer, requestBody } from "../../shared/endpoint.ts";
 import { ApiError } from "../../shared/errors.ts";
+import { inTransaction } from "../../shared/postgres.ts";
 import { definitionBody } from "../http/body-limits.ts";
 import { accountOf } from "../http/callers.ts";
 import type { Endpoint } from "../http/endpoint.ts";
@@ -139,7 +140,7 @@ function unpublishEndpoint({ db }: PublishNeeds): Endpoint {
     },
     handler: async (request, response) => {
       const own = await findOwnAgent(db, accountOf(response).id, String(request.params.slug));
-      response.json(await moveAgent(db, `${own.handle}/${own.slug}`, "unpublish"));
+      response.json(await inTransaction(db, (tx) => moveAgent(tx, `${own.handle}/${own.slug}`, "unpublish")));
     },
   };
 }

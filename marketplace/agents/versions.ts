@@ -56,17 +56,18 @@ export interface LockedAgent {
   readonly newestVersion: number | null;
 }
 
-/** The version that says exactly this: the live one, the newest one, or a new one. */
+/**
+ * The version that says exactly this: the newest one, or a new one. Never an older one, even the live one: what was said last is the
+ * newest, which the editor shows and a creator publishes.
+ */
 export async function versionSaying(
   tx: Queryable,
   sealer: Sealer,
-  agent: LockedAgent,
+  { id, newestVersion: newest }: LockedAgent,
   checked: Checked,
 ): Promise<number> {
-  for (const version of new Set([agent.liveVersion, agent.newestVersion])) {
-    if (version !== null && (await says(tx, sealer, agent.id, version, checked))) return version;
-  }
-  return addVersion(tx, sealer, agent.id, checked);
+  if (newest !== null && (await says(tx, sealer, id, newest, checked))) return newest;
+  return addVersion(tx, sealer, id, checked);
 }
 
 async function says(

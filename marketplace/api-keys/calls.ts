@@ -2,6 +2,7 @@ import { z } from "zod";
 import { toSafeNumber } from "../../shared/amounts.ts";
 import { ApiError } from "../../shared/errors.ts";
 import type { Queryable } from "../../shared/postgres.ts";
+import { isAtAddress } from "../at-address.ts";
 import { historyDays } from "../history-days.ts";
 import type { AccountId, RunId } from "../ids.ts";
 import { dayText, followsPlace, microsOf, type Place, pageOf, pageQuery, placeValues, searchText } from "../query.ts";
@@ -66,7 +67,7 @@ const calls = `
     s.created_at as "createdAt", (extract(epoch from s.finished_at - s.created_at) * 1000)::integer as ms,
     null as reason, 1 as calls
   from seen s join agents a on a.id = s.agent_id
-  where ($6::text is null or s.state = $6) and ($7::text is null or lower(a.handle || '/' || a.slug) = lower($7))
+  where ($6::text is null or s.state = $6) and ($7::text is null or ${isAtAddress("a", "$7::text")})
   union all
   select id, "createdMicros", asked, 'refused', 0, null, minute, null, reason, calls from refused
   order by "createdAt" desc, id limit $8`;

@@ -15,7 +15,7 @@ import { accountStatementShape, alertsShape, creditsShape } from "./shapes.ts";
 import { readStanding } from "./standing.ts";
 import { statementQuery } from "./statement.ts";
 import { exampleStatement, statementCsv, tooManyForOneFile } from "./statement-csv.ts";
-import { statementFilters } from "./statement-rows.ts";
+import { inOrder, statementFilters } from "./statement-rows.ts";
 import { readAccountStatement, tooManyToLookThrough } from "./statement-totals.ts";
 
 interface Needs {
@@ -89,7 +89,7 @@ function statementEndpoint({ db }: Needs): Endpoint {
   };
 }
 
-const filterQuery = z.object(statementFilters);
+const filterQuery = inOrder(z.object(statementFilters));
 
 function csvEndpoint({ db }: Needs): Endpoint {
   return {

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { isAtAddress } from "../at-address.ts";
 import type { AccountId, KeyId, RunId } from "../ids.ts";
 import { type Place, searchText } from "../query.ts";
 
@@ -40,6 +41,13 @@ export const statementFilters = {
   run_id: searchText(60).optional().describe("Of the account's own run."),
   key_id: searchText(60).optional().describe("The key whose runs it paid; known for as long as they are kept."),
 };
+
+/** 400 naming `to` for a period that ends before it begins: what it began and ended with would not add up. */
+export function inOrder<Shape extends z.ZodType<StatementFilter>>(shape: Shape): Shape {
+  return shape.superRefine(({ from, to }, issues) => {
+    if (from && to && to < from) issues.addIssue({ code: "custom", path: ["to"], message: "is before from" });
+  });
+}
 
 export interface StatementFilter {
   readonly kind?: readonly Kind[] | undefined;
@@ -83,8 +91,7 @@ export function agentOfModels(posting: string): string {
 }
 
 const ofAgent = `(
-    select a.id from agents a
-    where (lower(a.handle), lower(a.slug)) = (lower(split_part($5, '/', 1)), lower(split_part($5, '/', 2)))
+    select a.id from agents a where ${isAtAddress("a", "$5")}
   ) = coalesce((select r.agent_id from runs r where r.id = run_id), ${agentOfModels("postings")})`;
 
 const ofKey = `kind in ('hold', 'release') and exists (

@@ -6,6 +6,7 @@ import { followsPlace, microsOf, type Place, pageOf, pageQuery, placeValues } fr
 import {
   agentOfModels,
   filterValues,
+  inOrder,
   inPeriod,
   type StatementFilter,
   type StatementRow,
@@ -14,7 +15,7 @@ import {
 } from "./statement-rows.ts";
 import { stretches } from "./statement-stretches.ts";
 
-export const statementQuery = z.object({ ...pageQuery(/^\d{1,18}$/), ...statementFilters });
+export const statementQuery = inOrder(z.object({ ...pageQuery(/^\d{1,18}$/), ...statementFilters }));
 
 /**
  * The account's own postings, newest first: credits that came into and went out of its spendable and its earned credits.

@@ -44,7 +44,8 @@ function runEndpoint(needs: RunNeeds): Endpoint {
     summary: `Run one agent and pay with credits. Waits for the result; allow ${maxTimeoutSeconds} seconds.`,
     description:
       "Holds the agent's price, runs it, and charges when it worked. Read `success` besides the status: an agent that " +
-      "failed is a 200 with `success` false, and costs nothing. A caller that gives up does not end the run; its result " +
+      "failed is a 200 with `success` false, and costs nothing. One whose end is not known yet, since a chain or the database did " +
+      "not tell it, is such a 200, too: `error` says so, and getRun tells later how it ended and what it cost. A caller that gives up does not end the run; its result " +
       "is then found with listRuns. What a request with an `Idempotency-Key` gave is a 410 once it is no longer kept, as getRun says.",
     access: "apiKey",
     ...runOnCredits,

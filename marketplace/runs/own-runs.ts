@@ -1,5 +1,6 @@
 import { z } from "zod";
 import type { Queryable } from "../../shared/postgres.ts";
+import { isAtAddress } from "../at-address.ts";
 import { historyDays } from "../history-days.ts";
 import type { AccountId, AgentId, KeyId } from "../ids.ts";
 import { dayText, microsOf, type Place, pageOf, pageQuery } from "../query.ts";
@@ -79,12 +80,11 @@ export async function listOwnRuns(db: Queryable, accountId: AccountId, query: Ow
   return { runs: page.map(asOwnRun), cursor: next };
 }
 
-/** Null when there never was such an agent. */
+/** By its address of now or before: a buyer may still call it by one of those. Null when there never was such an agent. */
 export async function agentIdOf(db: Queryable, address: string): Promise<AgentId | null> {
-  const { rows } = await db.query<{ id: AgentId }>(
-    "select id from agents where lower(handle) = $1 and lower(slug) = $2",
-    address.toLowerCase().split("/"),
-  );
+  const { rows } = await db.query<{ id: AgentId }>(`select id from agents a where ${isAtAddress("a", "$1")}`, [
+    address,
+  ]);
   return rows[0]?.id ?? null;
 }
 

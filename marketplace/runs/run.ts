@@ -9,7 +9,7 @@ import type { BackgroundWork } from "../background-work.ts";
 import type { Config } from "../config.ts";
 import { outputJson } from "../connectors/output-json.ts";
 import { RefusalError } from "../connectors/refusal.ts";
-import { creditsText, platformFee } from "../credits/amount.ts";
+import { type Credits, creditsText, platformFee } from "../credits/amount.ts";
 import type { BalanceLookup } from "../credits/balance.ts";
 import { capture, type Hold, hold, type Resolved, release } from "../credits/holds.ts";
 import type { Events } from "../events.ts";
@@ -76,6 +76,8 @@ export interface RunNeeds extends FindNeeds, ExecuteNeeds, PrecheckNeeds {
 interface Started {
   readonly runId: RunId;
   readonly modelCharge: ModelCharge | undefined;
+  /** The buyer's balance once the price was held. */
+  readonly creditsRemaining: Credits;
 }
 
 type NotHeld = Exclude<Hold["outcome"], "held">;
@@ -172,10 +174,10 @@ async function claimAndHold(
     if (!(await reserveOnCredits(context, buyer, id, prepared))) return "insufficient";
     const input = buyer.visitor === undefined ? keptInput(prepared.input) : undefined;
     const run = { id, accountId, key, agentId: runnable.id, agentVersion, priceCredits, leaseMs, request, input };
-    const { outcome } = await hold(context.db, run);
-    if (outcome !== "held") return outcome;
+    const began = await hold(context.db, run);
+    if (began.outcome !== "held") return began.outcome;
     held = true;
-    return { runId: id, modelCharge };
+    return { runId: id, modelCharge, creditsRemaining: began.creditsRemaining };
   } catch (error) {
     if (error instanceof RefusalError) return answerOf(error);
     if (error instanceof ApiError) return error;
@@ -251,23 +253,20 @@ async function unpayable(
   });
 }
 
-async function finishRun(
-  context: RunNeeds,
-  buyer: Buyer,
-  { runId, modelCharge }: Started,
-  prepared: PreparedRun,
-): Promise<RunResult> {
+async function finishRun(context: RunNeeds, buyer: Buyer, started: Started, prepared: PreparedRun): Promise<RunResult> {
+  const { runId, modelCharge } = started;
   let endedHere = false;
   try {
     const outcome = await executeRun(context, { runId, prepared, buyerId: buyer.accountId, modelCharge });
-    if (!outcome.success && outcome.unknown) return await unresolved(context, buyer, runId, outcome.error);
+    if (!outcome.success && outcome.unknown) return unresolved(started, outcome.error);
     if (!outcome.success && modelCharge?.borne) {
       await context.modelFunds.noteUnpaid(runId, prepared.runnable, modelBuyerOf(buyer));
     }
-    const resolved = await resolve(context, { runId, modelCharge }, prepared, outcome);
+    const resolved = await resolve(context, started, prepared, outcome);
+    if (!resolved) return notRecorded(started, prepared);
     endedHere = resolved.endedHere;
     // The time limit came while it was written down what cannot be taken back.
-    if (resolved.state === "running") return await unresolved(context, buyer, runId, unknownText);
+    if (resolved.state === "running") return unresolved(started, unknownText);
     context.events.runEnded({ runId, agent: prepared.runnable.address, state: resolved.state });
     return resultOf(runId, prepared, outcome, resolved);
   } finally {
@@ -280,23 +279,24 @@ async function finishRun(
 
 /**
  * Ends the run in the credits ledger. An answer that was lost on the way is asked for again: a run ends once, however often it
- * is said. When the database stays away the lease lapses and the run is released; the buyer does not pay for a lost answer.
+ * is said. Undefined when the database stays away: then the run has ended although its answer was lost, or its lease lapses and it is
+ * released.
  */
 async function resolve(
   context: RunNeeds,
   started: Started,
   prepared: PreparedRun,
   outcome: Outcome,
-): Promise<Resolved> {
-  for (const pauseMs of [50, 250, 1_000, 4_000, 10_000, 20_000]) {
+): Promise<Resolved | undefined> {
+  for (const pauseMs of [0, 50, 250, 1_000, 4_000, 10_000, 20_000]) {
+    if (pauseMs > 0) await sleep(pauseMs);
     try {
       return await resolveOnce(context, started, prepared, outcome);
     } catch (error) {
       context.events.runNotResolved({ runId: started.runId, error });
-      await sleep(pauseMs);
     }
   }
-  return resolveOnce(context, started, prepared, outcome);
+  return undefined;
 }
 
 function resolveOnce(
@@ -319,11 +319,22 @@ function resolveOnce(
 
 const isForNow = ({ code }: RefusalError) => code === "rate_limited" || code === "unavailable";
 
-/** The run stays open, its credits held, until the recovery has learnt from the chain how it ended. */
-async function unresolved({ lookups }: RunNeeds, buyer: Buyer, runId: RunId, error: string): Promise<RunResult> {
-  const { credits } = await lookups.balance(buyer.accountId);
-  const credits_remaining = toSafeNumber(credits);
+/**
+ * The run stays open, its credits held, until the recovery has learnt from the chain how it ended, or its lease has lapsed. Told from
+ * what is known here: whatever keeps the database away must not make it a refusal, after which nothing runs.
+ */
+function unresolved({ runId, creditsRemaining }: Started, error: string): RunResult {
+  const credits_remaining = toSafeNumber(creditsRemaining);
   return { success: false, run_id: runId, credits_used: 0, credits_remaining, receipt: null, error };
+}
+
+/** Failures of what the platform sells are told by their status: 503 is the one that does not say that nothing was charged. */
+function notRecorded(started: Started, { creatorId }: PreparedRun): RunResult {
+  const error =
+    "It is not known yet whether this run was charged, since the database did not answer: it is charged once, or refunded, within minutes. " +
+    "Look at it before you run it again.";
+  if (creatorId !== platformAccount) return unresolved(started, error);
+  throw new ApiError("unavailable", error, { body: { run_id: started.runId }, headers: { "retry-after": "30" } });
 }
 
 function resultOf(runId: RunId, { runnable }: PreparedRun, outcome: Outcome, resolved: Resolved): RunResult {

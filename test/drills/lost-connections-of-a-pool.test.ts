@@ -112,6 +112,10 @@ test.each([
   expect(away(error)).toBe(true);
 });
 
+test.each([[{ code: "40P01" }], [{ code: "40001" }]])("%o gave way to another, and may be asked again", (error) => {
+  expect(asApiError(error)).toMatchObject({ status: 503, headers: { "retry-after": "1" } });
+});
+
 test.each([[new Error("no")], [{ code: "23505" }], [{ code: 8, message: {} }], [undefined], ["text"]])(
   "%o says nothing of the database",
   (error) => {

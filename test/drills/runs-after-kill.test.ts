@@ -68,6 +68,32 @@ test("a named request repeated after its copy was killed waits for the refund, a
   await proveLedger(market.context);
 });
 
+test("a run whose end cannot be written down is told as one whose end is not known, and is refunded", async ({
+  market,
+}) => {
+  const { db } = market.context;
+  const seeded = await seedMarket(market.context, { price: 5, balance: 20 });
+  market.model.clearFaults();
+  market.model.injectFault({ delayMs: 600_000 });
+  const named = () =>
+    call(market.url, "/api/v1/run", {
+      key: seeded.key,
+      headers: { "idempotency-key": "unwritten" },
+      body: { agent: seeded.agent.address, input: { text: "hello" } },
+    });
+  const first = named();
+  await until(async () => (await balanceOf(market, seeded.key)).held_credits === 5);
+  await db.query("alter table postings rename to postings_gone");
+  market.model.answerHeld();
+  const told = await first.finally(() => db.query("alter table postings_gone rename to postings"));
+  expect(told).toMatchObject({
+    status: 200,
+    body: { success: false, credits_used: 0, credits_remaining: 15, error: expect.stringContaining("not known yet") },
+  });
+  expect((await named()).body).toMatchObject({ success: false, run_id: told.body.run_id, credits_remaining: 20 });
+  await proveLedger(market.context);
+});
+
 test("SIGTERM lets a running agent finish and its caller get the answer", async ({ market }) => {
   const seeded = await seedMarket(market.context, { price: 5, balance: 5 });
   const leaving = await startProcess(market.environment);

@@ -605,6 +605,53 @@ describe("agents", () => {
     expect((await run(market, key, address)).body.success).toBe(true);
   });
 
+  test("are published as they were kept last, also where that is what an earlier version said", async ({ market }) => {
+    const { key } = await seedMarket(market.context);
+    const { browser, handle } = await withAccount(market);
+    const at = "/api/account/agents/undecided";
+    const priceOf = async () =>
+      (await call(market.url, `/api/v1/agents/${handle}/undecided`, { key })).body.price_credits;
+    const dear = { ...definition, price_credits: 500 };
+    await browser.put(at, definition);
+    await browser.post(`${at}/publish`);
+    await browser.put(at, dear);
+    expect((await browser.put(at, definition)).body).toMatchObject({ version: 3, state: "live" });
+    expect((await browser.post(`${at}/publish`)).body).toMatchObject({ version: 3, changed: true });
+    expect(await priceOf()).toBe(5);
+
+    const draftAt = "/api/account/agent-drafts/undecided";
+    const { secrets: _, ...written } = dear;
+    const write = async (said: object) => {
+      const { revision } = (await browser.get(draftAt)).body;
+      return (await browser.put(draftAt, { revision, definition: said })).body.revision as string;
+    };
+    await browser.post(`${draftAt}/try`, { revision: await write(written), input: { text: "x" } });
+    const revision = await write({ ...written, price_credits: 5 });
+    await browser.post(`${draftAt}/publish`, { revision });
+    expect((await browser.get(draftAt)).body.definition.price_credits).toBe(5);
+    expect(await priceOf()).toBe(5);
+  });
+
+  test("are unpublished also where that gives way to another change of the account's agents", async ({ market }) => {
+    const { browser, handle } = await withAccount(market);
+    const at = "/api/account/agents/contended";
+    await browser.put(at, definition);
+    await browser.post(`${at}/publish`);
+    const { db } = market.context;
+    const other = await db.connect();
+    await other.query("begin");
+    await other.query("select pg_advisory_xact_lock(hashtext('listings of ' || id)) from accounts where handle = $1", [
+      handle,
+    ]);
+    const unpublished = browser.post(`${at}/unpublish`);
+    const waiting = "select from pg_stat_activity where datname = current_database() and wait_event = 'advisory'";
+    await until(async () => (await db.query(waiting)).rowCount === 1);
+    await other.query("select from agents where handle = $1 for no key update", [handle]);
+    await other.query("commit");
+    other.release();
+    expect((await unpublished).body).toEqual({ agent: `${handle}/contended`, state: "unpublished" });
+  });
+
   test("keep their secrets to themselves: kept when not sent again, gone when null, in no answer", async ({
     market,
   }) => {
@@ -697,6 +744,16 @@ describe("agents", () => {
     expect((await browser.put("/api/account/agents/one-more", echoAgent)).status).toBe(409);
     expect((await browser.put(at, echoAgent)).status).toBe(200);
   });
+});
+
+test("a table whose rows cannot be thrown away keeps no other's", async ({ market }) => {
+  const { db } = market.context;
+  await signedIn(market);
+  await db.query("update rate_limits set second = second - 7200");
+  await db.query("alter table report_days rename to report_days_gone");
+  await expect(deleteExpiredRows(db)).rejects.toThrow("report_days");
+  await db.query("alter table report_days_gone rename to report_days");
+  expect((await db.query("select from rate_limits where second < extract(epoch from now()) - 3600")).rowCount).toBe(0);
 });
 
 test("what has had its time is thrown away: sessions, links, people without account or session, counts of calls", async ({

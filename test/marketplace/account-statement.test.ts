@@ -6,7 +6,7 @@ import { grant } from "../../marketplace/credits/ledger.ts";
 import type { AccountId } from "../../marketplace/ids.ts";
 import { type Browser, withAccount } from "../support/browser.ts";
 import { marketTest } from "../support/fixtures.ts";
-import { echoAgent, proveLedger, run, type TestMarketplace } from "../support/marketplace.ts";
+import { call, echoAgent, proveLedger, run, type TestMarketplace } from "../support/marketplace.ts";
 
 /** An account that sells and buys, and some of whose runs fail. */
 async function newTrader(market: TestMarketplace) {
@@ -75,6 +75,19 @@ describe("a statement", () => {
     expect(before.closing).toEqual({ credits: 90, earned_credits: 8 });
     expect([...after.postings, ...before.postings]).toEqual(whole.postings);
     await proveLedger(market.context);
+  });
+
+  test("of a period that ends before it begins is refused, as it would not add up", async ({ market }) => {
+    const { browser, key } = await newTrader(market);
+    const period = "from=2026-03-02&to=2026-03-01";
+    for (const answer of [
+      await browser.get(`/api/account/ledger?${period}`),
+      await browser.get(`/api/account/ledger.csv?${period}`),
+      await call(market.url, `/api/v1/ledger?${period}`, { key: key.token }),
+    ]) {
+      expect(answer).toMatchObject({ status: 400, body: { error: '"to" is before from.', field: "to" } });
+    }
+    expect((await browser.get("/api/account/ledger?from=2026-03-02&to=2026-03-02")).status).toBe(200);
   });
 
   test("says beside each posting what could be spent after it, on every page", async ({ market }) => {

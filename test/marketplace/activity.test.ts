@@ -1,4 +1,5 @@
 import { describe, expect } from "vitest";
+import { renameAccount } from "../../marketplace/accounts/rename.ts";
 import { publishAgent } from "../../marketplace/agents/publish.ts";
 import { moveAgent } from "../../marketplace/agents/state.ts";
 import { createKey } from "../../marketplace/api-keys/create.ts";
@@ -384,4 +385,21 @@ describe("a shared run", () => {
     expect((await ann.browser.put(`/api/account/runs/${id}/share`, {})).status).toBe(409);
     expect((await ann.browser.put(`/api/account/runs/${id}/share`, { with_input: "yes" })).status).toBe(400);
   });
+});
+
+test("what was run is found under every address that its agent has or had, since each of them still runs it", async ({
+  market,
+}) => {
+  const buyer = await person(market);
+  const { creator, agent } = await seedMarket(market.context, { price: 5 });
+  await run(market, buyer.key, agent.address);
+  const { handle } = await renameAccount(market.context.db, creator, `${creator.handle}-now`);
+  await run(market, buyer.key, agent.address);
+  const get = async (path: string) => (await buyer.browser.get(path)).body;
+  for (const address of [agent.address, `${handle}/echo`]) {
+    expect((await runs(buyer, `?agent=${address}`)).runs).toHaveLength(2);
+    expect(await get(`/api/account/activity?agent=${address}`)).toMatchObject({ runs: 2, credits: 10 });
+    expect((await get(`/api/account/ledger?agent=${address}`)).totals).toMatchObject([{ kind: "hold", credits: -10 }]);
+    expect((await get(`/api/account/keys/${buyer.keyId}/calls?agent=${address}`)).calls).toHaveLength(2);
+  }
 });

@@ -63,7 +63,13 @@ describe("closing", () => {
       const { token } = (await browser.post("/api/account/keys", { name: "k" })).body;
       expect((await run(market, token, dear.agent.address)).body.success).toBe(true);
       const { credits } = await closing();
-      expect([await spendable(market.context, account), credits]).toEqual([0, 100 - price]);
+      // The creator bears one credit for the model.
+      expect([await spendable(market.context, account), credits]).toEqual([0, 99 - price]);
+      await market.context.db.query(
+        "select settle_model_day(agent_id, day, false) from model_days where account_id = $1",
+        [account.id],
+      );
+      expect([await spendable(market.context, account), (await closing()).credits]).toEqual([credits, credits]);
       expect(await close(false)).toMatchObject({
         status: 409,
         body: { error: expect.stringContaining(`There are ${credits} credits left`) },

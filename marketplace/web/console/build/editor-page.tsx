@@ -1,5 +1,6 @@
 /** @jsxRuntime automatic @jsxImportSource preact */
 import { ApiError } from "../../../../shared/errors.ts";
+import { inTransaction } from "../../../../shared/postgres.ts";
 import { moveAgent } from "../../../agents/state.ts";
 import { readVersion, restoreVersion } from "../../../drafts/agent-history.ts";
 import { draftDefinitionShape } from "../../../drafts/draft-definition.ts";
@@ -66,7 +67,7 @@ export function editorPage(needs: EditorNeeds): Page {
       unpublish: async (visit) => {
         const { agent } = await readDraft(needs, visit.account, slugOf(visit));
         if (!agent) throw new ApiError("not_found", "There is no such agent.");
-        await moveAgent(needs.db, `${agent.handle}/${agent.slug}`, "unpublish");
+        await inTransaction(needs.db, (tx) => moveAgent(tx, `${agent.handle}/${agent.slug}`, "unpublish"));
         return done(here(visit), "unpublished");
       },
       move: async (visit, form) => {
