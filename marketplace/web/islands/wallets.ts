@@ -1,9 +1,9 @@
 import { byId, el } from "./dom/elements.ts";
 import { chosenValue } from "./dom/fields.ts";
 import { connectHedera } from "./payment/sign-hedera.ts";
+import { signTextAs } from "./payment/sign-text.ts";
 import { disconnectButton } from "./wallet/disconnect-button.ts";
 import { accountOf, networkOf, refusalOf, type Wallet, watchWallets } from "./wallet/providers.ts";
-import { signTextAs } from "./wallet/sign-text.ts";
 
 /** Adding a payout wallet: a wallet in this browser fills in its account and signs the text. */
 const addForm = byId<HTMLFormElement>("wallet-add");

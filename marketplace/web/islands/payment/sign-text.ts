@@ -1,5 +1,5 @@
-import { connectHedera } from "../payment/sign-hedera.ts";
-import { accountOf, type Provider, signText, type Wallet } from "./providers.ts";
+import { accountOf, type Provider, signText, type Wallet } from "../wallet/providers.ts";
+import { connectHedera } from "./sign-hedera.ts";
 
 /** The signature of a text by this account of the wallet. Throws what its holder is to do where the wallet shows other accounts. */
 export function signTextAs(wallet: Wallet, network: string, address: string, text: string): Promise<string> {
