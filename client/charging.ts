@@ -39,6 +39,8 @@ export async function postOnce(
 /** A refusal costs nothing; but one that came before the name was looked up says nothing of an attempt that had no answer. */
 function chargedBy({ status, body, isAfterLoss }: Answer, isNamedByCaller: boolean): Charged {
   if (typeof body.charged === "boolean") return body.charged;
+  // A run was begun, and the answer does not say how it ended.
+  if (status >= 500 && typeof body.run_id === "string") return "unknown";
   const isLookedUp = status < 500 && ![401, 403, 408, 429].includes(status);
   if (isLookedUp) return false;
   return isAfterLoss || isNamedByCaller ? "unknown" : false;

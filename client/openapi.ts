@@ -569,7 +569,7 @@ export interface components {
             readonly state: "unseen" | "verified" | "running" | "settling" | "unknown" | "settled" | "failed";
             /** @description The agent has given a result; the same payment fetches it once it is settled and until it was delivered. */
             readonly ran: boolean;
-            /** @description The result was handed out: the same payment fetches it no more, and is not to be paid anew. */
+            /** @description The result was handed out: the same payment fetches it no more, and is not to be paid anew. If it did not arrive, the wallet that paid has it once more: the answer to the same payment says what it signs. */
             readonly delivered: boolean;
             readonly delivered_at: string | null;
             readonly transaction: string | null;

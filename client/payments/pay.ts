@@ -114,7 +114,7 @@ export class Pay {
       await this.#forget(payment);
       return { ...answer.body, payment: settlementIn(answer, payment) };
     }
-    const isOpen = wasPosted || answer.isAfterLoss;
+    const isOpen = wasPosted || first.isAfterLoss || answer !== first;
     const { error, isKept } = await failureOf(answer, payment, { isOpen, progress: () => this.progress(payment) });
     if (!isKept) await this.#forget(payment);
     throw error;

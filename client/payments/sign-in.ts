@@ -19,21 +19,31 @@ export interface SignInChallenge {
 }
 
 /**
- * The challenge in the answer to a payment that was used already; undefined where there is none, or none of the service at `origin` for a
- * payment: such a text could sign its payer in elsewhere.
+ * The challenge in an answer that says that a payment was used already, or that what was signed for it does not hold; undefined where there
+ * is none, or none of the service at `origin` for a payment, in lines of plain text: any other text could mean something else elsewhere.
  */
 export function challengeIn(
   { error, extensions }: Readonly<Record<string, unknown>>,
   origin: string,
 ): SignInChallenge | undefined {
-  if (!String(error).startsWith("already_settled:")) return undefined;
+  if (!/^(already_settled|invalid_wallet_proof):/.test(String(error))) return undefined;
   const challenge = (extensions as { "sign-in-with-x"?: SignInChallenge } | undefined)?.["sign-in-with-x"];
-  const { host } = new URL(origin);
-  const isOwn =
-    challenge?.info.domain === host &&
-    new URL(challenge.info.uri).host === host &&
-    challenge.info.resources.every((resource) => resource.startsWith("urn:x402:"));
-  return isOwn ? challenge : undefined;
+  try {
+    return challenge && isFor(challenge, new URL(origin).host) ? challenge : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function isFor({ info, supportedChains }: SignInChallenge, host: string): boolean {
+  const { resources, ...lines } = info;
+  const said = [...Object.values(lines), ...resources, supportedChains[0]?.chainId];
+  return (
+    lines.domain === host &&
+    new URL(lines.uri).host === host &&
+    resources.every((resource) => resource.startsWith("urn:x402:")) &&
+    said.every((line) => typeof line === "string" && /^[ -~]*$/.test(line))
+  );
 }
 
 /** What the account at this address signs. */
@@ -59,17 +69,28 @@ export function signInHeader({ info, supportedChains }: SignInChallenge, address
   return encodeHeader({ ...info, ...supportedChains[0], address, signature });
 }
 
-/** Has the wallet that paid sign, if it is one of these: the header's value. */
+/** Has the wallet that paid sign, if it is one of these and does: the header's value. */
 export async function showWallet(
   challenge: SignInChallenge,
   { network, payer }: Pick<SignedPayment, "network" | "payer">,
   { evm, hedera }: Wallets,
 ): Promise<string | undefined> {
+  if (challenge.supportedChains[0]?.chainId !== network) return undefined;
   const message = signInText(challenge, payer);
-  if (network.startsWith("eip155:")) {
-    if (evm?.address.toLowerCase() !== payer.toLowerCase() || !evm.signMessage) return undefined;
-    return signInHeader(challenge, payer, await evm.signMessage({ message }));
+  try {
+    if (network.startsWith("eip155:")) {
+      if (evm?.address.toLowerCase() !== payer.toLowerCase() || !evm.signMessage) return undefined;
+      return signInHeader(challenge, payer, await evm.signMessage({ message }));
+    }
+    if (hedera?.accountId !== payer) return undefined;
+    return signInHeader(challenge, payer, toHex(await hedera.key.sign(framed(message))));
+  } catch {
+    // Its holder, or what keeps its key, does not want to.
+    return undefined;
   }
-  if (hedera?.accountId !== payer) return undefined;
-  return signInHeader(challenge, payer, toHex(await hedera.key.sign(new TextEncoder().encode(message))));
+}
+
+/** As `hedera_signMessage` frames a text (HIP-820): a transaction is signed without a frame, so what is in one is none. */
+function framed(message: string): Uint8Array {
+  return new TextEncoder().encode(`\x19Hedera Signed Message:\n${message.length}${message}`);
 }

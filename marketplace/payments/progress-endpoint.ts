@@ -31,7 +31,10 @@ const progressShape = covering<PaymentProgress>()(
         ),
       delivered: z
         .boolean()
-        .describe("The result was handed out: the same payment fetches it no more, and is not to be paid anew."),
+        .describe(
+          "The result was handed out: the same payment fetches it no more, and is not to be paid anew. If it did not arrive, the wallet " +
+            "that paid has it once more: the answer to the same payment says what it signs.",
+        ),
       delivered_at: moment.nullable(),
       transaction: z.string().nullable(),
       explorer: z.string().nullable().describe("Where people look the transaction up."),

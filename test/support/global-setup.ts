@@ -47,8 +47,8 @@ async function poolerBefore(postgresPort: number) {
 async function build(): Promise<void> {
   const run = (...args: string[]) => promisify(execFile)(process.execPath, args, { cwd: projectDirectory });
   await run("node_modules/typescript/bin/tsc", "-b").catch(({ stdout }) => console.warn(stdout));
-  const client = run("node_modules/typescript/bin/tsc", "-p", "client/tsconfig.package.json").catch(({ stdout }) =>
-    console.warn(stdout),
+  const client = promisify(execFile)("npm", ["run", "build", "-w", "client"], { cwd: projectDirectory }).catch(
+    ({ stdout }) => console.warn(stdout),
   );
   const pages = ["marketplace", "facilitator"].map((service) => run("--import", "tsx", `${service}/web/build.ts`));
   await Promise.all([client, ...pages]);

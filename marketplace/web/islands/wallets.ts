@@ -1,7 +1,7 @@
 import { byId, el } from "./dom/elements.ts";
 import { chosenValue } from "./dom/fields.ts";
 import { connectHedera } from "./payment/sign-hedera.ts";
-import { signTextAs } from "./payment/sign-text.ts";
+import { OtherAccountError, signTextAs } from "./payment/sign-text.ts";
 import { disconnectButton } from "./wallet/disconnect-button.ts";
 import { accountOf, networkOf, refusalOf, type Wallet, watchWallets } from "./wallet/providers.ts";
 
@@ -82,6 +82,10 @@ async function sign(form: HTMLFormElement, wallet: Wallet): Promise<void> {
   const { network = "", address = "" } = form.dataset;
   const message = byId("sign-text")?.textContent ?? "";
   const signature = form.elements.namedItem("signature") as HTMLInputElement;
-  signature.value = await signTextAs(wallet, network, address, message);
+  signature.value = await signTextAs(wallet, network, address, message).catch((error: unknown) => {
+    if (!(error instanceof OtherAccountError)) throw error;
+    const shown = `The wallet shows ${error.message || "no account"}.`;
+    throw new Error(`${shown} Choose the account ${address} in it, or add that one instead.`);
+  });
   form.requestSubmit();
 }

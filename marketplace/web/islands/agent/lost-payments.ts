@@ -4,15 +4,18 @@ import { writeInput } from "../dom/fields.ts";
 import { focusOn } from "../dom/focus.ts";
 import { findKept, type KeptPayment, keep } from "../payment/kept.ts";
 import { usdc } from "../payment/money.ts";
-import { OtherAccountError, signAgain } from "../payment/sign-again.ts";
+import { signAgain } from "../payment/sign-again.ts";
+import { OtherAccountError } from "../payment/sign-text.ts";
 import {
   findUnsigned,
   forgetNamed,
   hold,
-  type NamedPayment,
+  isHeld,
   readUnsigned,
   release,
+  released,
   signerOf,
+  type UnsignedPayment,
 } from "../payment/unsigned.ts";
 import { refusalOf } from "../wallet/providers.ts";
 import type { Paying } from "./pay-with-wallet.ts";
@@ -23,16 +26,28 @@ interface Needs {
   readonly post: (kept: KeptPayment) => Promise<void>;
 }
 
-/** Offers to fetch what was paid for in a page that is closed since; of what ended meanwhile it tells how. */
+/**
+ * Offers to fetch what was paid for in a page that is closed since, or is closed while this one is open; of what ended meanwhile it tells
+ * how.
+ */
 export async function offerLost(needs: Needs): Promise<void> {
-  for (const lost of await findUnsigned(needs.paying.agent)) {
-    const [name, { asked }] = lost;
-    const progress = await progressOf(asked);
-    const end = endOf(lost[1], progress);
-    // Its result may be shown by another tab, or was forgotten there, while it was asked about.
-    if (!readUnsigned(name)) continue;
-    needs.paying.form.before(end ? endNotice(name, end) : offer(needs, lost, progress));
+  for (const name of findUnsigned(needs.paying.agent)) {
+    const offered = offerWhenReleased(needs, name).catch(() => {});
+    if (!(await isHeld(name))) await offered;
   }
+}
+
+async function offerWhenReleased(needs: Needs, name: string): Promise<void> {
+  if (await isHeld(name)) await released(name);
+  const payment = readUnsigned(name);
+  if (!payment) return;
+  const progress = await progressOf(payment.asked);
+  // The page that had it was loaded anew.
+  if (await isHeld(name)) return offerWhenReleased(needs, name);
+  // Its result may be shown by another tab, or was forgotten there, while it was asked about.
+  if (!readUnsigned(name)) return;
+  const end = endOf(payment, progress);
+  needs.paying.form.before(end ? endNotice(name, end) : offer(needs, [name, payment], progress));
 }
 
 async function progressOf(asked: Readonly<Record<string, string>>): Promise<PaymentProgress | undefined> {
@@ -44,7 +59,7 @@ async function progressOf(asked: Readonly<Record<string, string>>): Promise<Paym
 type Said = readonly [title: string, said: string];
 
 /** Undefined while the same payment can fetch a result. */
-function endOf(payment: NamedPayment[1], progress: PaymentProgress | undefined): Said | undefined {
+function endOf(payment: UnsignedPayment, progress: PaymentProgress | undefined): Said | undefined {
   const { amount, signedAt, endsAt, clockAhead = 0 } = payment;
   const spoken = `${usdc(amount)} USDC`;
   const isLate = Date.now() - clockAhead > endsAt + clocksDifferMs;
@@ -63,17 +78,24 @@ function endNotice(name: string, [title, said]: Said): HTMLElement {
   return notice;
 }
 
-function offer(needs: Needs, [name, payment]: NamedPayment, progress: PaymentProgress | undefined): HTMLElement {
+function offer(
+  needs: Needs,
+  [name, payment]: readonly [string, UnsignedPayment],
+  progress: PaymentProgress | undefined,
+): HTMLElement {
   const { amount, signedAt, isOwed } = payment;
   const spoken = `${usdc(amount)} USDC`;
   const begun = progress?.state === "settled" ? `You paid ${spoken}` : `You signed a payment of ${spoken}`;
-  const lost = isOwed ? "the run failed. The payment is good for another run" : "its result did not arrive";
+  const wasSent = progress?.delivered === true;
+  const unseen = wasSent ? "its result left the service, and may not have arrived" : "its result did not arrive";
+  const lost = isOwed ? "the run failed. The payment is good for another run" : unseen;
   const how = el(
     "p",
     {},
     "Signed by ",
     hash(signerOf(payment), null),
     ". That wallet is asked to sign the same payment again, and shows its amount again: it is charged once.",
+    wasSent ? " Then it signs a text, which costs nothing." : "",
   );
   const kept = "This browser keeps what was asked for a day at most, without the signature.";
   const fetching = button(isOwed ? "Use the payment" : "Fetch the result", "btn");

@@ -8,7 +8,7 @@ import { findKept, forget, type KeptPayment, keep } from "../payment/kept.ts";
 import { usdc } from "../payment/money.ts";
 import { type Delivered, postPayment } from "../payment/post-payment.ts";
 import { signPayment } from "../payment/sign-payment.ts";
-import { signTextAs } from "../payment/sign-text.ts";
+import { OtherAccountError, signTextAs } from "../payment/sign-text.ts";
 import { forgetUnsigned, keepUnsigned, releaseUnsigned, type SignedPayment } from "../payment/unsigned.ts";
 import type { ChosenWallet, WalletPanel } from "../payment/wallet-panel.ts";
 import { refusalOf } from "../wallet/providers.ts";
@@ -80,11 +80,11 @@ export async function resume(paying: Paying, kept: KeptPayment): Promise<void> {
 
 const runAgain = "Run again without paying";
 
-/** Posts a payment until it is known what came of it. */
-export async function deliver(paying: Paying, kept: KeptPayment, isResumed: boolean): Promise<void> {
+/** Posts a payment until it is known what came of it. `signIn` shows the wallet that paid. */
+export async function deliver(paying: Paying, kept: KeptPayment, isResumed: boolean, signIn?: string): Promise<void> {
   const { agent, outcome } = paying;
   keepUnsigned(agent, kept);
-  const delivered = await postPayment(paying.url, kept, outcome, isResumed);
+  const delivered = await postPayment(paying.url, kept, outcome, { isResumed, signIn });
   if (delivered) {
     return conclude(paying, kept, delivered).finally(() => {
       delivered.watch.stop();
@@ -131,6 +131,11 @@ async function conclude(paying: Paying, kept: KeptPayment, delivered: Delivered)
     case "used":
       return tellUsed(paying, kept, body);
     case "open": {
+      const challenge = challengeIn(body, location.origin);
+      if (challenge) {
+        const again = fetchButton(paying, kept, challenge);
+        return outcome.tell("warn", "The result was not given for that signature", withoutCode(error), again);
+      }
       if (isOtherwiseSigned(kept, delivered)) {
         const stays = "It stays kept. Choose the account that paid in the wallet, then reload this page.";
         return outcome.tell("warn", "The wallet did not sign the same payment", stays);
@@ -152,30 +157,39 @@ async function conclude(paying: Paying, kept: KeptPayment, delivered: Delivered)
 
 /** An answer that has left may not have arrived: the wallet that paid is given it once more. */
 function tellUsed(paying: Paying, kept: KeptPayment, body: Delivered["body"]): void {
+  const title = "This payment was used already";
+  const said = usedSaid(kept, String(body.error));
   const challenge = challengeIn(body, location.origin);
-  const button = challenge && pressButton(paying, "Fetch it once more", () => fetchDelivered(paying, kept, challenge));
-  const how = button
-    ? " If its result did not arrive, the wallet that paid fetches it: it signs a text, which costs nothing."
-    : "";
-  const said = `${usedSaid(kept, String(body.error))}${how}`;
-  paying.outcome.tell(button ? "maybe" : "bad", "This payment was used already", said, ...(button ? [button] : []));
+  if (challenge) {
+    const how = "If its result did not arrive, the wallet that paid fetches it: it signs a text, which costs nothing.";
+    paying.outcome.tell("maybe", title, `${said} ${how}`, fetchButton(paying, kept, challenge));
+  } else paying.outcome.tell("bad", title, said);
+}
+
+function fetchButton(paying: Paying, kept: KeptPayment, challenge: SignInChallenge): HTMLElement {
+  return pressButton(paying, "Fetch it once more", () => fetchDelivered(paying, kept, challenge));
 }
 
 async function fetchDelivered(paying: Paying, kept: KeptPayment, challenge: SignInChallenge): Promise<void> {
   const { agent, outcome, panel } = paying;
   const { accepted, payload } = decodeHeader(kept.header) as SignedPayment;
   const payer = payload.authorization?.from ?? kept.signed?.by ?? "";
-  const again = pressButton(paying, "Fetch it once more", () => fetchDelivered(paying, kept, challenge));
+  const again = fetchButton(paying, kept, challenge);
   const wallet = await panel.walletFor(accepted.network);
   if (!wallet) return outcome.tell("warn", "No wallet here signs on that network", "Nothing was signed.", again);
   outcome.wait("sign the text in your wallet");
+  let signature: string;
   try {
-    const signature = await signTextAs(wallet, accepted.network, payer, signInText(challenge, payer));
+    signature = await signTextAs(wallet, accepted.network, payer, signInText(challenge, payer));
     keep(agent, { payment: kept });
-    await deliver(paying, { ...kept, signIn: signInHeader(challenge, payer, signature) }, true);
   } catch (error) {
-    outcome.tell("warn", refusalOf(error), "Nothing more was charged.", again);
+    const isOther = error instanceof OtherAccountError;
+    const said = isOther
+      ? `${payer} paid. Choose that account in the wallet, then press again.`
+      : "Nothing more was charged.";
+    return outcome.tell("warn", isOther ? "Another account paid for this run" : refusalOf(error), said, again);
   }
+  await deliver(paying, kept, true, signInHeader(challenge, payer, signature));
 }
 
 /** What a wallet was asked to sign again is refused for its signature: posted again it would be refused again. */

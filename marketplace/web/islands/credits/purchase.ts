@@ -45,7 +45,7 @@ export async function buy(buying: Buying, by: ChosenWallet): Promise<void> {
 /** Posts a payment, again and again where its answer is lost: it is charged and credited once. */
 export async function deliver(buying: Buying, kept: KeptPayment, isResumed: boolean): Promise<void> {
   const { view } = buying;
-  const delivered = await postPayment(purchasePath, kept, view, isResumed);
+  const delivered = await postPayment(purchasePath, kept, view, { isResumed });
   if (!delivered) return view.offerToAsk(kept, view.last, "The end of this payment is not known yet", doNotPay);
   await conclude(buying, kept, delivered, await delivered.watch.last());
 }

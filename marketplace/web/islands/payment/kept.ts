@@ -29,8 +29,6 @@ export interface KeptPayment {
   readonly endsAt: number;
   /** By how much this device's clock was ahead of the service's when it was quoted. */
   readonly clockAhead?: number;
-  /** What shows the wallet that paid (SIGN-IN-WITH-X), good for one post. */
-  readonly signIn?: string;
   /** A wallet was asked to sign it once more, in another page. */
   readonly isSignedAgain?: true;
   /** The payment is settled and its run failed: it buys a run of any input. */

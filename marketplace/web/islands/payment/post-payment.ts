@@ -17,15 +17,20 @@ export interface Delivered {
 
 /**
  * Posts a payment, again and again where its answer is lost: it is charged once and buys one result. Undefined while its end is not
- * known.
+ * known. `signIn` shows the wallet that paid (SIGN-IN-WITH-X), and is good for one post.
  */
-export async function postPayment(url: string, kept: KeptPayment, view: PaymentView, isResumed: boolean) {
+export async function postPayment(
+  url: string,
+  kept: KeptPayment,
+  view: PaymentView,
+  { isResumed, signIn }: { readonly isResumed: boolean; readonly signIn?: string | undefined },
+) {
   const watch = watchPayment(kept, (progress) => view.payment(kept, progress));
   view.payment(kept);
   view.wait(isResumed ? "the same payment is posted again" : undefined);
   try {
     for (let attempt = 0; attempt < attemptsMax; attempt += 1) {
-      const answer = await post(url, kept);
+      const answer = await post(url, kept, attempt === 0 ? signIn : undefined);
       if (answer && !isPassing(answer, attempt)) {
         return { ...answer, isAgain: isResumed || attempt > 0, watch } satisfies Delivered;
       }
@@ -53,7 +58,7 @@ interface Posted {
   readonly takesLong: boolean;
 }
 
-async function post(url: string, { header, body, account, signIn }: KeptPayment): Promise<Posted | undefined> {
+async function post(url: string, { header, body, account }: KeptPayment, signIn?: string): Promise<Posted | undefined> {
   try {
     const shown = { ...shownTo(account), ...(signIn && { "sign-in-with-x": signIn }) };
     const headers = { "content-type": "application/json", "payment-signature": header, ...shown };

@@ -4,10 +4,8 @@ import type { Wallet } from "../wallet/providers.ts";
 import type { KeptPayment } from "./kept.ts";
 import { signEvm } from "./sign-evm.ts";
 import { connectHedera, signBody } from "./sign-hedera.ts";
+import { OtherAccountError } from "./sign-text.ts";
 import { signerOf, type UnsignedPayment } from "./unsigned.ts";
-
-/** Another account than the one that paid is connected. */
-export class OtherAccountError extends Error {}
 
 /** Has the wallet that paid sign the same payment again, which is charged once. Throws OtherAccountError where it has another account. */
 export async function signAgain(wallet: Wallet, unsigned: UnsignedPayment): Promise<KeptPayment> {

@@ -8,7 +8,7 @@ import type { KeptPayment } from "./kept.ts";
  * charged once. A signature that settled on an EVM chain is public there: who has this storage, too, can fetch the result.
  */
 
-export interface UnsignedPayment extends Omit<KeptPayment, "header" | "signIn"> {
+export interface UnsignedPayment extends Omit<KeptPayment, "header"> {
   readonly resource: object;
   readonly accepted: Requirements;
   /** What was signed on EVM networks. */
@@ -20,11 +20,8 @@ export function signerOf({ authorization, signed }: UnsignedPayment): string {
   return authorization?.from ?? signed?.by ?? "";
 }
 
-/** By its name in the browser's storage. */
-export type NamedPayment = readonly [name: string, payment: UnsignedPayment];
-
 /** Keeps it, and marks it as this page's for as long as that is open. One that is large, or that another page could not tell from its own, is not kept. */
-export function keepUnsigned(bought: string, { header, signIn: _, ...kept }: KeptPayment): void {
+export function keepUnsigned(bought: string, { header, ...kept }: KeptPayment): void {
   const { resource, accepted, payload } = decodeHeader(header) as SignedPayment;
   // Of Hedera, what an earlier version of the page kept cannot be signed again.
   if (!("locks" in navigator) || !(payload.authorization ?? kept.signed)) return;
@@ -34,7 +31,8 @@ export function keepUnsigned(bought: string, { header, signIn: _, ...kept }: Kep
     if (text.length > charactersMax) throw new RangeError("too large");
     makeRoom(localStorage.getItem(name) === null ? keptMax - 1 : keptMax);
     localStorage.setItem(name, text);
-    void hold(name);
+    // A page that is loaded anew waits for its former self.
+    void hold(name, { ifAvailable: false });
   } catch {
     // The tab keeps it all the same. What was kept in its place may be of another input.
     forgetNamed(name);
@@ -60,16 +58,25 @@ export function forgetNamed(name: string): void {
   release(name);
 }
 
-/** Those that no open page holds, the oldest first. */
-export async function findUnsigned(bought: string): Promise<readonly NamedPayment[]> {
+/** The names of those that this purchase has, the oldest first. */
+export function findUnsigned(bought: string): readonly string[] {
   if (!("locks" in navigator) || names().length === 0) return [];
-  const { held = [] } = await navigator.locks.query();
   makeRoom(keptMax);
-  return names().flatMap((name): NamedPayment[] => {
+  return names().filter((name) => {
     const payment = readUnsigned(name);
-    const isOwn = payment && name === nameOf(bought, payment);
-    return isOwn && !held.some((lock) => lock.name === name) ? [[name, payment]] : [];
+    return payment !== undefined && name === nameOf(bought, payment);
   });
+}
+
+/** Whether an open page has it. */
+export async function isHeld(name: string): Promise<boolean> {
+  const { held = [] } = await navigator.locks.query();
+  return held.some((lock) => lock.name === name);
+}
+
+/** Once no other page has it. */
+export async function released(name: string): Promise<void> {
+  await navigator.locks.request(name, () => undefined);
 }
 
 export function readUnsigned(name: string): UnsignedPayment | undefined {
@@ -80,15 +87,17 @@ export function readUnsigned(name: string): UnsignedPayment | undefined {
   }
 }
 
-/** Marks it as this page's; false where another page has it. */
-export function hold(name: string): Promise<boolean> {
+/** Marks it as this page's; false where another page has it, which is waited for where that is asked. */
+export function hold(name: string, options: LockOptions = { ifAvailable: true }): Promise<boolean> {
   if (releases.has(name)) return Promise.resolve(true);
+  const ended = new Promise<void>((end) => releases.set(name, end));
   return new Promise((resolve, reject) => {
     const held = (lock: Lock | null) => {
+      if (!lock) releases.delete(name);
       resolve(lock !== null);
-      return lock ? new Promise<void>((end) => releases.set(name, end)) : undefined;
+      return lock ? ended : undefined;
     };
-    navigator.locks.request(name, { ifAvailable: true }, held).catch(reject);
+    navigator.locks.request(name, options, held).catch(reject);
   });
 }
 

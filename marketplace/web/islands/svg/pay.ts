@@ -68,7 +68,7 @@ export function paymentUnderWay(draws?: boolean): UnderWay | undefined {
 }
 
 async function deliver(product: Product, kept: KeptPayment, isResumed: boolean): Promise<Made> {
-  const delivered = await postPayment(urlOf(product), kept, view, isResumed);
+  const delivered = await postPayment(urlOf(product), kept, view, { isResumed });
   if (!delivered) {
     const said = "Press again, or reload this page: the same payment fetches the result, and nothing is paid twice.";
     throw notPaid(said, "The end of this payment is not known yet.");
