@@ -15,6 +15,7 @@ import type { SchemeRegistry } from "./schemes/registry.ts";
 import {
   type Claim,
   type Claiming,
+  isBarred,
   isRefusal,
   type Outcome,
   type Payment,
@@ -25,7 +26,7 @@ import {
   type WantedClaim,
 } from "./schemes/scheme.ts";
 import { answer, findOut, resume, type Settled } from "./settlements/answer.ts";
-import { refusalOfLate } from "./settlements/late-payment.ts";
+import { refusalOfLate, refusalOfSettled } from "./settlements/late-payment.ts";
 import type { PaymentRecord } from "./settlements/payment-record.ts";
 import { type RefusalNeeds, refusalToTell } from "./settlements/refusal-to-tell.ts";
 import type { Retractions } from "./settlements/retractions.ts";
@@ -43,8 +44,8 @@ export async function settle(context: SettleNeeds, body: unknown, caller: Caller
   const scheme = context.schemes.find(request);
   if (isRefusal(scheme)) return refused(context, request, undefined, scheme, startedAt);
   const decoded = scheme.decode(request);
-  const [payment, barred] = isRefusal(decoded) ? [decoded.payment, decoded] : [decoded, undefined];
-  if (!payment) return refused(context, request, undefined, barred as Refusal, startedAt);
+  if (isRefusal(decoded) && !isBarred(decoded)) return refused(context, request, undefined, decoded, startedAt);
+  const payment = isRefusal(decoded) ? decoded.payment : decoded;
 
   const deadline = new Date(Date.now() + context.config.settleTimeoutMs);
   let counted: Promise<Refusal | undefined> | undefined;
@@ -56,7 +57,7 @@ export async function settle(context: SettleNeeds, body: unknown, caller: Caller
   const asked: Asked = { request, scheme, payment, isStranger, startedAt, deadline, ofPayTo };
   const record = await context.store.lookup(request.network, payment.key);
   if (record && !isClaimable(record)) return tell(context, asked, record);
-  if (barred) return refused(context, request, undefined, barred, startedAt);
+  if (isRefusal(decoded)) return refuseBarred(context, asked, decoded, record);
 
   requireFeePayer(scheme, payment, caller);
   const held = await checkAndHold(context, scheme, payment);
@@ -81,6 +82,18 @@ export async function settle(context: SettleNeeds, body: unknown, caller: Caller
     await context.holds.release(holdId).catch(() => {});
     throw error;
   }
+}
+
+/** The refusal by what is configured now, unless the chain has settled the payment while it is on record as failed. */
+async function refuseBarred(
+  context: SettleNeeds,
+  asked: Asked,
+  barred: Refusal,
+  record: PaymentRecord | undefined,
+): Promise<Settled> {
+  const settled = record && (await refusalOfSettled(asked.scheme, asked.payment));
+  if (settled?.transaction) return tellRefusal(context, asked, settled);
+  return refused(context, asked.request, undefined, barred, asked.startedAt);
 }
 
 /** The refusal, unless a claim that was made meanwhile, or what the chain shows of an earlier one, is to be told instead. */

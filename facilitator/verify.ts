@@ -9,6 +9,7 @@ import { isClaimable } from "./payment-states.ts";
 import { requireFeePayer } from "./schemes/fee-payers.ts";
 import type { SchemeRegistry } from "./schemes/registry.ts";
 import { isRefusal, type Payment, type PaymentRequest, type Refusal, refuse, type Scheme } from "./schemes/scheme.ts";
+import { refusalOfSettled } from "./settlements/late-payment.ts";
 import type { PaymentRecord } from "./settlements/payment-record.ts";
 import { type RefusalNeeds, refusalToTell } from "./settlements/refusal-to-tell.ts";
 import type { SettlementStore } from "./settlements/store.ts";
@@ -24,7 +25,7 @@ export async function verify(context: VerifyNeeds, body: unknown, caller: Caller
   const scheme = context.schemes.find(request);
   if (isRefusal(scheme)) return refused(context, request, undefined, scheme, startedAt);
   const payment = scheme.decode(request);
-  if (isRefusal(payment)) return refused(context, request, undefined, payment, startedAt);
+  if (isRefusal(payment)) return refuseUnlessKnown(context, scheme, request, payment, startedAt);
 
   const held = await checkAndHold(context, scheme, payment);
   if (!("holdId" in held)) {
@@ -49,6 +50,28 @@ export interface VerifyNeeds extends RefusalNeeds {
   readonly holds: HoldStore;
   readonly cooldowns: PayerCooldowns;
   readonly events: Events;
+}
+
+/** The refusal; where the configuration alone refuses the payment, what became of it before that changed. */
+async function refuseUnlessKnown(
+  context: VerifyNeeds,
+  scheme: Scheme,
+  request: PaymentRequest,
+  refusal: Refusal,
+  startedAt: number,
+): Promise<VerifyResponse> {
+  const { payment } = refusal;
+  const known = payment && (await refusalOfKnown(context, scheme, payment));
+  return refused(context, request, known && payment, known ?? refusal, startedAt);
+}
+
+/** That the payment was claimed before, or that the chain has settled it since it failed. */
+async function refusalOfKnown(context: VerifyNeeds, scheme: Scheme, payment: Payment): Promise<Refusal | undefined> {
+  const record = await context.store.lookup(scheme.network, payment.key);
+  if (!record) return undefined;
+  if (!isClaimable(record)) return refusalOfRecord(context, scheme, record, payment);
+  const settled = await refusalOfSettled(scheme, payment);
+  return settled?.transaction ? settled : undefined;
 }
 
 /** A payment that was claimed before cannot be settled again, unless it failed in a way that left it valid. */

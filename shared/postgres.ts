@@ -125,7 +125,7 @@ const awayCodes: ReadonlySet<string> = new Set([
 const awayMessages =
   /^(Query read timeout|Connection terminated|timeout exceeded when trying to connect|Client (has encountered a connection error|was closed) and is not queryable)/;
 
-/** The statement gave way to another, in a deadlock for instance: nothing of it was done, and it may be repeated. */
+/** The statement gave way to another, in a deadlock for instance. Nothing of the statement was done; what was done before it may be. */
 export function isTransient(error: unknown): boolean {
   return ["40001", "40P01"].includes((error as { code?: string }).code ?? "");
 }

@@ -140,6 +140,15 @@ export function isRefusal(value: object): value is Refusal {
   return "refused" in value;
 }
 
+/** A refusal by the configuration alone. */
+export interface Barred extends Refusal {
+  readonly payment: Payment;
+}
+
+export function isBarred(refusal: Refusal): refusal is Barred {
+  return refusal.payment !== undefined;
+}
+
 /** A rule about a draft of a payment; of a `configured` one the answer changes with the configuration. */
 export interface Rule<D> {
   (draft: D): Refusal | undefined;
@@ -158,9 +167,8 @@ export function configured<D>(rule: (draft: D) => Refusal | undefined): Rule<D> 
 export function judge<D>(
   rules: ReadonlyArray<Rule<D>>,
   draft: D,
-  before?: Refusal,
 ): { readonly refusal?: Refusal; readonly barred?: Refusal | undefined } {
-  let barred = before;
+  let barred: Refusal | undefined;
   for (const rule of rules) {
     const refusal = rule(draft);
     if (refusal && !rule.configured) return { refusal: barred ?? refusal };

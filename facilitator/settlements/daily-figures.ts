@@ -26,6 +26,12 @@ export async function refreshDailyFigures(
   while (!stopping.aborted && (await refreshWhole(db, environmentOf)));
 }
 
+/** Figures are refreshed, or made due, by one transaction at a time: false while another does. */
+export async function takeRefresh(tx: Transaction): Promise<boolean> {
+  const { rows } = await tx.query("select pg_try_advisory_xact_lock(hashtext('daily figures')) as mine");
+  return rows[0].mine;
+}
+
 type Refresh = (tx: Transaction, scopes: readonly Scope[]) => Promise<boolean>;
 
 async function refreshSome(
@@ -34,8 +40,7 @@ async function refreshSome(
   refresh: Refresh,
 ): Promise<boolean> {
   return inTransaction(db, async (tx) => {
-    const { rows: locks } = await tx.query("select pg_try_advisory_xact_lock(hashtext('daily figures')) as mine");
-    if (!locks[0].mine) return false;
+    if (!(await takeRefresh(tx))) return false;
     const networks = await recordedNetworks(tx);
     const environments = [...new Set(networks.map(environmentOf))];
     return refresh(tx, [

@@ -5,13 +5,19 @@ import { NetworkAwayError, networkUnavailable, type Payment, type Refusal, type 
  * forgotten it, as after a failover: then the chain still knows of it. Throws ApiError 503 when the chain cannot say.
  */
 export async function refusalOfLate(scheme: Scheme, payment: Payment, refusal: Refusal): Promise<Refusal> {
-  if (!refusal.late) return refusal;
+  return (refusal.late ? await refusalOfSettled(scheme, payment) : undefined) ?? refusal;
+}
+
+/**
+ * The refusal that says that the chain has settled a payment, or that something else used it up. Undefined when the chain has nothing of
+ * it, and for a payment that its payer did not sign. Throws ApiError 503 when the chain cannot say.
+ */
+export async function refusalOfSettled(scheme: Scheme, payment: Payment): Promise<Refusal | undefined> {
   try {
-    if (await scheme.checkSignature(payment)) return refusal;
-    return (await scheme.findSettled(payment)) ?? refusal;
+    return (await scheme.checkSignature(payment)) ? undefined : await scheme.findSettled(payment);
   } catch (cause) {
     if (!(cause instanceof NetworkAwayError)) throw cause;
-    const message = `${scheme.network} cannot be asked whether this payment was settled in time; try again later.`;
+    const message = `${scheme.network} cannot be asked whether this payment was settled; try again later.`;
     throw networkUnavailable(message, cause);
   }
 }

@@ -1,12 +1,13 @@
 import type { Transaction } from "../../shared/postgres.ts";
 import { usdcAmount } from "../usdc-amount.ts";
+import { takeRefresh } from "./daily-figures.ts";
 import { linkFailures } from "./link-records.ts";
 import { judgeSelfPayers, type KnownNetworks } from "./self-payments.ts";
 
 /**
  * Counts one settlement as failed that was counted as settled, since a chain took it back for good: in the totals of its day, and in what
  * is known of both accounts. What its listing brought stays. False when there is none, or payments are being moved from one scope to
- * another, which it then waits for.
+ * another, or figures are being refreshed, which would keep what they read before: then it is counted another time.
  */
 export async function countTakenBack(tx: Transaction, { networks, environments }: KnownNetworks): Promise<boolean> {
   const { rows } = await tx.query<{ id: bigint; moving: boolean }>(
@@ -15,6 +16,7 @@ export async function countTakenBack(tx: Transaction, { networks, environments }
   );
   const [next] = rows;
   if (!next || next.moving) return false;
+  if (!(await takeRefresh(tx))) return false;
   await tx.query("delete from taken_back_settlements where transaction_id = $1", [next.id]);
   const values = [next.id, networks, environments];
   await tx.query({ name: "uncount-totals", text: uncountTotals, values });
@@ -62,7 +64,7 @@ const uncountFigures = `
   update daily_figures f set settlements = -1
     from record r
    where (f.day = r.day and f.scope in (r.network, r.env, 'without self ' || r.network, 'without self ' || r.env))
-      or (f.day = (now() at time zone 'utc')::date and f.scope ~ '^[0-9]+ days ')`;
+      or (f.day = (now() at time zone 'utc')::date and f.scope ~ ('^[0-9]+ days (without self )?' || r.env || '$'))`;
 
 /** Its payer paid on that day, and last, only where another settlement says so. */
 const uncountPayer = `

@@ -154,7 +154,8 @@ async function prepare(db: Database): Promise<void> {
   await db.query(
     `insert into discovery_accepts
      select r.id, 'exact', 'eip155:8453', '0x833589fcd6edb6e08f4c7c32d4f71b54bda02913', wallet,
-            json_build_object('scheme', 'exact', 'network', 'eip155:8453', 'amount', (1000 + r.id * 7)::text, 'asset', '0xusdc',
+            json_build_object('scheme', 'exact', 'network', 'eip155:8453', 'amount', (1000 + r.id * 7)::text,
+                              'asset', '0x833589fcd6edb6e08f4c7c32d4f71b54bda02913',
                               'payTo', wallet, 'maxTimeoutSeconds', 60), '', now()
        from discovery_resources r cross join lateral (
               values ('0xpayee' || r.id % 400), ('0x' || lpad(to_hex(r.id % 5000), 40, '0'))) as wallets (wallet)`,

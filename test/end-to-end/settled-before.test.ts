@@ -8,7 +8,9 @@ import { listDebts } from "../../marketplace/payments/debts.ts";
 import { QuoteIds } from "../../marketplace/payments/quotes/quote-id.ts";
 import { elapse } from "../support/elapse.ts";
 import { newBuyer } from "../support/evm-payments.ts";
+import { startFacilitator } from "../support/facilitator.ts";
 import { paidTest } from "../support/fixtures.ts";
+import { hederaVariables } from "../support/hedera-payments.ts";
 import { balanceOf, echoAgent, startMarketplace, type TestMarketplace, until } from "../support/marketplace.ts";
 import { startProcess } from "../support/marketplace-process.ts";
 import type { PaidMarket } from "../support/paid-market.ts";
@@ -76,6 +78,39 @@ async function publish(
   await publishAgent(paid.marketplace.context, creator, slug, { ...echoAgent, price_credits });
   return `${paid.marketplace.url}/api/agent/${creator.handle}/${slug}`;
 }
+
+test("a payment that its buyer had settled buys after its fee payer was replaced, and one that is not settled leads to a new quote", async ({
+  paid,
+}) => {
+  const { setting, ledger, marketplace } = paid;
+  const { accountId, privateKey } = ledger.accounts.operator;
+  const [proof, unpaid] = [await settled(paid, "hedera"), await payQuote(paid, "hedera", await quoteFor(paid))];
+  const feePayers = { HEDERA_TESTNET_FEE_PAYERS: `${accountId}:${privateKey}` };
+  const after = await startFacilitator({ ...setting.variables, ...hederaVariables(ledger), ...feePayers });
+  const env = { ...marketplace.environment, FACILITATOR_URL: after.url };
+  const { databaseUrl, model } = marketplace;
+  const copy = await startMarketplace({ databaseUrl, model, env });
+  try {
+    const url = paid.url.replace(marketplace.url, copy.url);
+    const bare = (one: Proof) => post(url, { proof: bareProof(one), body: input, header: "X-PAYMENT" });
+    await expectRefused(paid, () => bare(proof), /^wallet_proof_required/);
+    expect((await present(paid, proof, input, url)).status).toBe(200);
+
+    const quotes = [await present(paid, unpaid, input, url), await bare(unpaid)];
+    for (const { status, body } of quotes) {
+      expect({ status, error: body.error }).toMatchObject({
+        status: 402,
+        error: expect.stringMatching(/^fee_payer_not_managed_by_facilitator/),
+      });
+    }
+    const anew = await payQuote(paid, "hedera", quotes[0] as PaidAnswer);
+    expect(anew.accepted.extra.feePayer).toBe(accountId);
+    expect((await present(paid, anew, input, url)).status).toBe(200);
+  } finally {
+    await copy.stop();
+    await after.stop();
+  }
+});
 
 describe.each(chains)("a payment on %s that its buyer had settled", (chain) => {
   test("is nobody's who only read it off the chain, and the buyer's who holds the quote, once", async ({ paid }) => {

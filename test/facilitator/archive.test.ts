@@ -7,6 +7,7 @@ import { type ArchiverNeeds, archiveRecords } from "../../facilitator/archive/ar
 import { auditRecord } from "../../facilitator/archive/audit.ts";
 import { unpackRecords } from "../../facilitator/archive/record-file.ts";
 import { readQuery } from "../../facilitator/http/query.ts";
+import { lookedAtMax } from "../../facilitator/list-statement.ts";
 import { refreshDailyFigures } from "../../facilitator/settlements/daily-figures.ts";
 import { rollUp, rollUpAll } from "../../facilitator/settlements/rollup.ts";
 import { keepArchivedSelfPayments } from "../../facilitator/settlements/self-payment-moves.ts";
@@ -16,6 +17,8 @@ import {
   transactions,
   transactionsQuery,
 } from "../../facilitator/transactions.ts";
+import type { Visit } from "../../facilitator/web/page.ts";
+import { transactionsPages } from "../../facilitator/web/pages/transactions.tsx";
 import { createLog } from "../../shared/log.ts";
 import type { Database } from "../../shared/postgres.ts";
 import { openBucket } from "../../shared/s3.ts";
@@ -293,6 +296,24 @@ test("a page that begins before the archive shows what it has while that is away
   expect(await newestTransactions(context, next)).toEqual({ rows: [], hasMore: true });
   const since = daysAgo(40).toISOString().slice(0, 10);
   expect((await listed(db, s3, { payer, since })).records).toHaveLength(4);
+});
+
+test("a CSV of a payer whose newest payments are on other networks ends at these while the archive is away", async ({
+  db,
+  s3,
+  make,
+}) => {
+  const recent = Array.from({ length: lookedAtMax }, (_, n) => ({ createdAt: daysAgo(1, n) }));
+  const payer = await make([{ createdAt: daysAgo(80), network: "eip155:84532" }, ...recent]);
+  await archiveRecords(archiver(db, s3), running);
+  const needs = recordNeeds(db, environmentOf, openBucket({ ...s3.config, endpoint: "http://127.0.0.1:9" }));
+  const context = { ...needs, reads: { primary: db } } as unknown as Parameters<typeof transactionsPages>[0];
+  const csv = transactionsPages(context, ["testnet"]).find(({ path }) => path === "/transactions.csv");
+  const query = new URLSearchParams({ payer, network: "eip155:84532" });
+  expect(await csv?.show({ path: "/transactions.csv", query, env: "testnet" } as Visit)).toMatchObject({
+    content: expect.stringMatching(/^created_at,[^\n]*\s*$/),
+    headers: { link: expect.stringContaining("cursor=") },
+  });
 });
 
 test("a file that is older than a column of the record is read with null in it, unless a record cannot be without", async () => {

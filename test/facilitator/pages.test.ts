@@ -709,9 +709,11 @@ test("a CSV that is not whole says by its name since when it has all that fits",
   const { db } = facilitator.context;
   const paid = { status: "settled", kind: "settle", payer: "0xa", payTo: "0xcsv", amount: 5n, totalMs: 3 } as const;
   const moment = Date.UTC(2026, 2, 2, 9, 30, 0);
+  let next: string | undefined;
   const nameOf = async (query: string) => {
     const answer = await get(facilitator, `/transactions.csv?pay_to=0xcsv${query}`);
     const [, name] = /filename="(.*)"/.exec(answer.headers.get("content-disposition") ?? "") ?? [];
+    [, next] = /cursor=([^&>]+)[&>]/.exec(answer.headers.get("link") ?? "") ?? [];
     return [name, (await answer.text()).trimEnd().split("\r\n").length - 1];
   };
   const at = (createdAt: Date, network = "eip155:84532") => ({ ...paid, network, createdAt });
@@ -722,11 +724,15 @@ test("a CSV that is not whole says by its name since when it has all that fits",
   expect(await nameOf("")).toEqual(["settlements.csv", 1_000]);
   await insertRecords(db, [at(new Date(moment - 1))]);
   expect(await nameOf("")).toEqual(["settlements-since-2026-03-02T093000Z.csv", 1_000]);
+  // What begins where another ended lacks all that is newer.
+  expect(await nameOf(`&cursor=${next}`)).toEqual(["settlements-part.csv", 1]);
   await insertRecords(
     db,
     Array.from({ length: 9_000 }, (_, n) => at(new Date(moment + n))),
   );
   await insertRecords(db, [at(new Date(moment - 2), "eip155:80002")]);
+  await nameOf("");
+  expect(await nameOf(`&cursor=${next}`)).toEqual(["settlements-part.csv", 1_000]);
   expect(await nameOf("&network=eip155:80002")).toEqual([expect.stringMatching("settlements-since-2026"), 0]);
   expect(await nameOf("&network=eip155:80002&until=2026-03-02T09:30:00Z")).toEqual(["settlements.csv", 1]);
 });

@@ -4,7 +4,7 @@ import { accountRecord } from "../../facilitator/settlements/accounts.ts";
 import { refreshDailyFigures } from "../../facilitator/settlements/daily-figures.ts";
 import { rollUpAll } from "../../facilitator/settlements/rollup.ts";
 import { environmentOf } from "../../shared/networks.ts";
-import type { Database } from "../../shared/postgres.ts";
+import { type Database, inTransaction } from "../../shared/postgres.ts";
 import { recordTest } from "../support/fixtures.ts";
 import { insertRecords } from "../support/records.ts";
 
@@ -92,6 +92,43 @@ test("figures of a day are those of what is left, also where another payment was
   await insertRecords(db, [{ ...paid("frank", "heidi"), totalMs: 9_000 }]);
   await rollUp(db);
   expect(await figures()).toEqual([94 * 94 + 94, 9_000]);
+});
+
+test("what was taken back is not counted while figures are being refreshed, which would stay those of before", async ({
+  db,
+}) => {
+  const waiting = async () => (await db.query("select from taken_back_settlements")).rowCount;
+  await insertRecords(db, [paid("kate", "lena")]);
+  await rollUp(db);
+  await takeBack(db, "kate", "lena");
+  await inTransaction(db, async (refresh) => {
+    await refresh.query("select pg_advisory_xact_lock(hashtext('daily figures'))");
+    await rollUpAll(db, environmentOf, new AbortController().signal);
+    expect(await waiting()).toBe(1);
+  });
+  await rollUp(db);
+  expect(await waiting()).toBe(0);
+});
+
+test("what was taken back makes no figures of the other environment due", async ({ db }) => {
+  const running = new AbortController().signal;
+  const testnet = { ...paid("mia", "nora"), network: "eip155:84532" };
+  await insertRecords(db, [paid("mia", "nora"), testnet, testnet]);
+  await rollUp(db);
+  await refreshDailyFigures(db, environmentOf, running);
+  await takeBack(db, "mia", "nora");
+  const { rows: taken } = await db.query(
+    "select t.network from taken_back_settlements b join transactions t on t.id = b.transaction_id",
+  );
+  await rollUp(db);
+  const { rows } = await db.query(
+    "select scope from daily_figures where settlements = -1 and scope ~ '^[0-9]+ days ' order by scope",
+  );
+  expect(taken).toEqual([{ network: "eip155:84532" }]);
+  const days = ["30", "365", "7", "90"];
+  expect(rows.map(({ scope }) => scope).toSorted()).toEqual(
+    days.flatMap((n) => [`${n} days testnet`, `${n} days without self testnet`]).toSorted(),
+  );
 });
 
 test("an audit finds nothing wrong while what was taken back waits to be counted", async ({ db }) => {

@@ -16,10 +16,12 @@ export function decodePayment(request: PaymentRequest, config: EvmConfig): EvmPa
   if (first.refusal) return first.refusal;
   const signed = readAuthorization(request);
   if ("refused" in signed) return first.barred ?? signed;
-  const { refusal } = judge(authorizationRules, { ...draft, ...signed });
-  if (refusal) return first.barred ?? { ...refusal, payer: signed.authorization.from };
+  const { from: payer } = signed.authorization;
+  const { refusal, barred } = judge(authorizationRules, { ...draft, ...signed });
+  if (refusal) return first.barred ?? { ...refusal, payer };
   const payment = asPayment(request, config, signed);
-  return first.barred ? { ...first.barred, payment } : payment;
+  const told = first.barred ?? (barred && { ...barred, payer });
+  return told ? { ...told, payment } : payment;
 }
 
 /** The rules that need the clock. Six seconds are for the transaction to be mined. */

@@ -32,12 +32,15 @@ export function decodePayment(
   const transfer = readTransfer(transaction);
   if ("refused" in transfer) return first.barred ?? transfer;
   const draft = draftOf(terms, transfer, knownNodes);
-  const { refusal, barred } = judge(transferRules, draft, first.barred);
-  const told = refusal ?? barred;
-  const named = told && told !== first.barred && draft.payer !== undefined ? { ...told, payer: draft.payer } : told;
-  if (refusal) return named as Refusal;
+  const { refusal, barred } = judge(transferRules, draft);
+  if (refusal) return first.barred ?? withPayer(refusal, draft);
   const payment = asPayment(draft);
-  return named ? { ...named, payment } : payment;
+  const told = first.barred ?? (barred && withPayer(barred, draft));
+  return told ? { ...told, payment } : payment;
+}
+
+function withPayer(refusal: Refusal, { payer }: Draft): Refusal {
+  return payer === undefined ? refusal : { ...refusal, payer };
 }
 
 interface Draft extends RequirementsDraft, SignedTransfer {

@@ -278,8 +278,8 @@ function Ranking() {
         the one paid for last. Only payments that settled here count, a listing ends {listedDays} days after the last of
         them, and a place cannot be bought. Price, payments and success are those on the networks that are shown,
         counted for what was paid into the resource’s own wallets, over all paths of a route. Prices are in USDC: what
-        takes none has no price here, and is left out where the cheapest or dearest come first. One wallet can have{" "}
-        {resourcesMax} resources listed of one host.
+        takes none has no price here, and is left out where the cheapest or dearest come first or a highest price is
+        asked for. One wallet can have {resourcesMax} resources listed of one host.
       </p>
     </Disclosure>
   );

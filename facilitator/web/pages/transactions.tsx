@@ -263,7 +263,7 @@ const columns = [
   "total_ms",
 ] as const;
 
-/** Up to a thousand rows from the cursor on; where there are more, its name says so, and a Link header leads to the next. */
+/** Up to a thousand rows from the cursor on. Its name says where newer or older ones are missing, and a Link header leads to the next. */
 async function asCsv(context: TransactionsNeeds, visit: Visit) {
   const { rows, cursor, isWhole } = await csvRows(context, visit);
   const content = csvOf(
@@ -271,13 +271,18 @@ async function asCsv(context: TransactionsNeeds, visit: Visit) {
     rows.map((row) => columns.map((name) => (row[name] === null ? null : String(row[name])))),
   );
   const next = cursor === null ? {} : { link: `<${changed(visit, { cursor })}>; rel="next"` };
-  const name = isWhole ? "settlements" : cursor === null ? "settlements-part" : `settlements-since-${sinceOf(cursor)}`;
   const headers = {
-    "content-disposition": `attachment; filename="${name}.csv"`,
+    "content-disposition": `attachment; filename="${nameOf(visit, cursor, isWhole)}.csv"`,
     "cache-control": "no-store",
     ...next,
   };
   return { type: "text/csv; charset=utf-8", content, headers };
+}
+
+function nameOf({ query }: Visit, cursor: string | null, isWhole: boolean): string {
+  if (query.get("cursor") !== null) return "settlements-part";
+  if (isWhole) return "settlements";
+  return cursor === null ? "settlements-part" : `settlements-since-${sinceOf(cursor)}`;
 }
 
 interface CsvRows {
@@ -295,7 +300,7 @@ async function csvRows(context: TransactionsNeeds, visit: Visit): Promise<CsvRow
     const asked = { ...query, limit: 100, cursor: cursor === null ? undefined : placeIn(cursor) };
     const listed: Transactions | undefined = await transactions(context, asked).catch((error: unknown) => {
       // What was read before is there to be had; where it ends, the next file is refused.
-      if (error instanceof ArchiveAwayError && rows.length > 0) return undefined;
+      if (error instanceof ArchiveAwayError && page > 0) return undefined;
       throw error;
     });
     if (!listed) break;

@@ -49,20 +49,20 @@ export async function requirementsFor(
 }
 
 /**
- * The requirements on the payment's chain that ask for this amount to this wallet. They name the payment's own fee payer if that is one
- * of the facilitator's: which one a quote names can change between quote and payment. Undefined where the facilitator does not settle.
+ * The requirements on the payment's chain that ask for this amount to this wallet. They name the payment's own fee payer: which one
+ * a quote names can change between quote and payment, and the facilitator refuses one that is not its own unless it settled the payment
+ * before. Undefined where the facilitator does not settle.
  */
 export async function requirementsPaying(
   context: Needs,
   { network, accepted, payment }: PaymentPayload,
   { payTo, amount }: Paid,
 ): Promise<PaymentRequirements | undefined> {
-  const { kinds, signers } = await askSupported(context);
+  const { kinds } = await askSupported(context);
   const own = entryFor(kinds, network, payTo, amount);
   const named = (accepted.extra as { feePayer?: unknown } | undefined)?.feePayer ?? payment?.feePayer;
   if (!own || typeof named !== "string" || own.extra?.feePayer === undefined) return own;
-  const ours = Object.values(signers).some((accounts) => accounts.includes(named));
-  return ours ? { ...own, extra: { ...own.extra, feePayer: named } } : own;
+  return { ...own, extra: { ...own.extra, feePayer: named } };
 }
 
 export function isPaying(paid: Paid, { network, payTo, amount }: PaymentRequirements): boolean {

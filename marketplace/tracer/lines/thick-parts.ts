@@ -32,7 +32,10 @@ export function thickParts(places: Int32Array, map: AreaMap, widest: number, mar
   const found = new Uint8Array(places.length);
   let count = 0;
   for (let i = 0; i < places.length; i++) {
-    if (marks[places[i]] === thick) count += found[i] = 1;
+    if (marks[places[i]] === thick) {
+      found[i] = 1;
+      count += 1;
+    }
     marks[places[i]] = 0;
   }
   return count === places.length || count > thickMax * places.length ? null : found;

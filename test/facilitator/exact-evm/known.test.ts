@@ -196,6 +196,10 @@ describe("the terms of a quote", () => {
     try {
       const fresh = await paymentBody(await setting.fundedBuyer(), setting.terms);
       expect((await after.settle(fresh)).body).toMatchObject({ errorReason: "amount_below_minimum" });
+      expect((await after.verify(fresh)).body).toMatchObject({ invalidReason: "amount_below_minimum" });
+      const forged = withSignature(body, malleated(body.paymentPayload.payload.signature));
+      expect((await after.verify(forged)).body).toMatchObject({ invalidReason: "invalid_exact_evm_signature" });
+      expect((await after.verify(body)).body).toMatchObject({ isValid: false, invalidReason: "already_settled" });
       expect((await after.settle(body)).body).toMatchObject({ success: true });
       expect((await after.settle(body)).body).toMatchObject({ errorReason: "already_settled" });
     } finally {

@@ -414,6 +414,35 @@ describe("a database that lost its last moments", () => {
     expect(await sent(setting)).toBe(before + 1);
   });
 
+  test("and has it failed, to be tried again, while such a payment would be too small now: it is found settled", async ({
+    setting,
+    facilitator,
+  }) => {
+    const [body, other, unsettled] = [await pay(setting), await pay(setting), await pay(setting)];
+    const { transaction } = (await facilitator.settle(body)).body;
+    expect((await facilitator.settle(other)).body).toMatchObject({ success: true });
+    for (const one of [body, other]) {
+      await change(
+        facilitator,
+        one,
+        "state = 'failed', retryable = true, error_reason = 'transaction_failed', delivered_at = null",
+      );
+    }
+    const after = await startFacilitator({ ...setting.variables, EIP155_84532_AMOUNT_MIN: "10001" });
+    try {
+      const tooSmall = "amount_below_minimum";
+      const forged = edited(body, { "paymentPayload.payload.signature": `0x${"11".repeat(65)}` });
+      for (const refused of [forged, unsettled]) {
+        expect((await after.verify(refused)).body).toMatchObject({ isValid: false, invalidReason: tooSmall });
+        expect((await after.settle(refused)).body).toMatchObject({ errorReason: tooSmall, transaction: "" });
+      }
+      expect((await after.settle(body)).body).toMatchObject({ success: true, transaction });
+      expect((await after.verify(other)).body).toMatchObject({ isValid: false, invalidReason: "already_settled" });
+    } finally {
+      await after.stop();
+    }
+  });
+
   test("and has nothing of it: it is settled, and no success is told", async ({ setting, facilitator }) => {
     const body = await pay(setting);
     const { transaction } = (await facilitator.settle(body)).body;

@@ -155,10 +155,18 @@ test.for([
       const fresh = bodyOf(await signedPayment(buyerOf(ledger)), "q-1");
       const refused = (await after.settle(fresh)).body;
       expect(refused).toMatchObject({ success: false, transaction: "" });
+      const verdictOn = async (body: Body) => (await after.verify(body)).body;
+      expect(await verdictOn(fresh)).toMatchObject({ isValid: false, invalidReason: refused.errorReason });
+      const already = { isValid: false, invalidReason: "already_settled", payer: buyerOf(ledger).payer };
+      for (const settled of [told, untold]) expect(await verdictOn(settled)).toMatchObject(already);
       expect((await after.settle(told)).body).toMatchObject({ errorReason: "already_settled" });
       expect((await after.settle(untold)).body).toMatchObject({ success: true });
       const forged = await transferUnder(ledger, newId(buyerOf(ledger).feePayer, -2), { keys: newBuyer(ledger).keys });
-      expect((await after.settle(withPayload(told, forged))).body).toMatchObject({ errorReason: refused.errorReason });
+      const stolen = withPayload(told, forged);
+      expect((await after.settle(stolen)).body).toMatchObject({ errorReason: refused.errorReason });
+      expect(await verdictOn(stolen)).toMatchObject({ invalidReason: refused.errorReason });
+      await facilitator.context.db.query("update payments set state = 'unknown', lease_until = 'infinity'");
+      expect(await verdictOn(told)).toMatchObject({ isValid: false, invalidReason: "settlement_pending" });
     } finally {
       await after.stop();
     }
