@@ -53,7 +53,12 @@ export const statusNotes = {
     note(422, "A value broke a rule; `field` names it", "did not move", "mend the field"),
     common[429],
     note(500, "It failed on this side", "did not move", "try once more"),
-    note(503, "Not possible right now, or a named request still runs", "did not move", "ask again after `Retry-After`"),
+    note(
+      503,
+      "Not possible right now, a named request still runs, or (`charged` is `unknown`) the end of the run is not known",
+      "see `charged`",
+      "ask again after `Retry-After`, with the same `Idempotency-Key`; without one look at `run_id` first",
+    ),
   ],
   payAgent: [
     note(200, "The agent answered, or a lost answer was fetched", "moved", "read `output`, and keep it"),
