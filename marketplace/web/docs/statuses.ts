@@ -65,9 +65,9 @@ export const statusNotes = {
     note(400, "Not JSON, or a required field is missing", "see `charged`", "mend the body"),
     note(
       402,
-      "No payment, a refused one, or the price changed; `already_settled`: its result was handed out",
+      "No payment, a refused one, or the price changed; `already_settled`: its result has left the service",
       "see `charged`",
-      "sign one of the offers; `already_settled` has none: ask for a new quote for another run",
+      "sign one of the offers; `already_settled` has none: sign its `sign-in-with-x` if the result did not arrive; ask for a new quote for another run",
     ),
     note(403, "A page of another site asked for what pages may not have", "did not move", "ask from a server"),
     note(404, "No live agent there", "did not move", "find another"),
