@@ -11,6 +11,7 @@ import { noteEmail, securityEmail } from "./account-emails.ts";
 import type { Account } from "./create.ts";
 import { adoptWallet, proposeWallet, requireWalletForm } from "./payout-wallets.ts";
 import { problemOf, type WalletProblem } from "./wallet-check.ts";
+import { canBePaid, findingOf } from "./wallet-key.ts";
 import { type Chains, challengeText, requireProof } from "./wallet-proof.ts";
 
 const challengeMinutes = 60;
@@ -111,7 +112,8 @@ export async function checkWallet(needs: WalletNeeds, account: Account, id: stri
   const wallet = await findWallet(db, account.id, id);
   if (wallet.state === "unchecked") throw new ApiError("conflict", "The wallet has to prove itself first.");
   const asking = { id: wallet.id, accountId: account.id, askedAt: await momentOf(db, wallet.id) };
-  if (await recordWalletCheck(needs, asking, await problemOf(tools, wallet))) return findWallet(db, account.id, id);
+  const found = await findingOf(db, tools, wallet);
+  if (await recordWalletCheck(needs, asking, found)) return findWallet(db, account.id, id);
   // A later check has begun meanwhile, and may still wait for the chain.
   return checkWallet(needs, account, id);
 }
@@ -137,27 +139,41 @@ async function recordProof(db: Queryable, id: WalletId, { text, reason }: Wallet
 
 /**
  * What the chain said of a wallet. One that cannot be paid leaves the quotes, and comes back; one that signed and can be paid now
- * takes the place of the one before. False, and nothing is recorded, when another check began later, or when it is removed.
+ * takes the place of the one before. Its holder is told once of each key that took the place of the one that signed. False, and nothing is
+ * recorded, when another check began later, or when it is removed.
  */
 export async function recordWalletCheck(
   { db, config }: Pick<WalletNeeds, "db" | "config">,
   { id, accountId, askedAt }: Asking,
-  problem: WalletProblem | undefined,
+  found: WalletProblem | undefined,
 ): Promise<boolean> {
+  const payable = canBePaid(found);
   return inTransaction(db, async (tx) => {
     // An account is locked before its wallets, wherever both are.
     await tx.query("select from accounts where id = $1 for no key update", [accountId]);
-    const { rows } = await tx.query<{ state: string }>(
+    const { rows } = await tx.query<{ state: string; told: string | null }>(
       `update payout_wallets set problem = $2, reason = $3, looked_at = $4,
-         state = case when state = 'unchecked' then state when $2::text is null then 'checked' else 'unpayable' end,
-         checked_at = case when state <> 'unchecked' and $2::text is null then now() else checked_at end
+         state = case when state = 'unchecked' then state when $5::boolean then 'checked' else 'unpayable' end,
+         checked_at = case when state <> 'unchecked' and $5::boolean then now() else checked_at end
+       from (select problem as told from payout_wallets where id = $1) former
        where id = $1 and (state in ('checked', 'unpayable') or ${isSigned}) and (looked_at > $4) is not true
-       returning state`,
-      [id, problem?.text ?? null, problem?.reason ?? null, askedAt],
+       returning state, told`,
+      [id, found?.text ?? null, found?.reason ?? null, askedAt, payable],
     );
-    if (rows[0]?.state === "unchecked" && !problem) await adoptAndTell(tx, config, accountId, id);
-    return rows.length === 1;
+    const [recorded] = rows;
+    if (recorded?.state === "unchecked" && payable) await adoptAndTell(tx, config, accountId, id);
+    else if (recorded && found && payable && recorded.told !== found.text) await tellKey(tx, config, accountId, found);
+    return recorded !== undefined;
   });
+}
+
+async function tellKey(
+  tx: Transaction,
+  { publicUrl }: WalletNeeds["config"],
+  accountId: AccountId,
+  { text }: WalletProblem,
+): Promise<void> {
+  await noteEmail(tx, accountId, securityEmail(publicUrl, "wallet", "A payout wallet has another key", text));
 }
 
 /** A check of a wallet: which one, and when the chain was asked. */
@@ -231,7 +247,7 @@ function unknownWallet(id: string): ApiError {
 
 export interface ListedWallet extends Wallet {
   readonly id: WalletId;
-  /** Proposed; proved and paid; proved, but the chain refuses, now or since it signed. */
+  /** Proposed; proved and paid; proved, but the chain refuses, now or since it signed. One that is paid has a `problem` where its key is another. */
   readonly state: "unchecked" | "checked" | "unpayable";
   readonly problem: string | null;
   /** The problem as one word. */

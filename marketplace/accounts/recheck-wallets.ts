@@ -6,7 +6,7 @@ import type { Events } from "../events.ts";
 import type { AccountId, WalletId } from "../ids.ts";
 import type { Wallet } from "../wallet.ts";
 import { recordWalletCheck } from "./account-wallets.ts";
-import { problemOf } from "./wallet-check.ts";
+import { canBePaid, findingOf } from "./wallet-key.ts";
 import { type Chains, currentKey } from "./wallet-proof.ts";
 
 const walletsPerRun = 20;
@@ -26,16 +26,16 @@ export async function recheckWallets(needs: Needs): Promise<void> {
 }
 
 async function recheck({ db, config, tools, events }: Needs, wallet: Due): Promise<void> {
-  const problem = await problemOf(tools, wallet).catch(unlessSilent);
-  if (problem === silent) {
+  const found = await findingOf(db, tools, wallet).catch(unlessSilent);
+  if (found === silent) {
     const again = `update payout_wallets set looked_at = now() - interval '${payableCheckedEvery}'
                    where id = $1 and looked_at = $2`;
     await db.query(again, [wallet.id, wallet.askedAt]);
     return;
   }
   if (!wallet.hasKey) await noteKey(db, tools, wallet);
-  const isRecorded = await recordWalletCheck({ db, config }, wallet, problem);
-  const state = problem === undefined ? "checked" : "unpayable";
+  const isRecorded = await recordWalletCheck({ db, config }, wallet, found);
+  const state = canBePaid(found) ? "checked" : "unpayable";
   if (isRecorded && state !== wallet.state) events.walletMoved({ walletId: wallet.id, network: wallet.network, state });
 }
 

@@ -61,7 +61,10 @@ export const walletShape = covering<Omit<ListedWallet, "looked_at" | "checked_at
     reason: z
       .enum(walletReasons)
       .nullable()
-      .describe("`problem` as a word; `frozen` also of an address that USDC blocks."),
+      .describe(
+        "`problem` as a word; `frozen` also of an address that USDC blocks. `another_key`, of a `checked` wallet on Hedera: its account has another key than " +
+          "the one that signed. It is paid, but agents do not act with it until it is added again.",
+      ),
     challenge: z
       .object({ message: z.string().describe("To be signed as it stands."), expires_at: moment })
       .nullable()

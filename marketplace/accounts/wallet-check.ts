@@ -13,9 +13,10 @@ export const walletReasons = [
   "frozen",
   "kyc_revoked",
   "burnt",
+  "another_key",
 ] as const;
 
-/** Why a wallet cannot be paid: a word for programs, a sentence for its owner. */
+/** Why a wallet cannot be paid, or agents do not act with it (`another_key`): a word for programs, a sentence for its owner. */
 export interface WalletProblem {
   readonly reason: (typeof walletReasons)[number];
   readonly text: string;

@@ -132,7 +132,7 @@ function mintedBy(call: Call<Settings>): { amount: bigint; metadata?: Buffer[] }
 /** What can still be minted. */
 async function supplyPool({ hedera }: Preconditions, id: string): Promise<ChainPool> {
   // First how far the mirror had come, then the figures, which can only be newer.
-  const measuredAt = new Date(await hedera.mirror.reachedMs());
+  const measuredAt = await hedera.mirror.reached();
   const token = await hedera.mirror.token(id);
   const max = token?.supply_type === "FINITE" ? BigInt(token.max_supply) : tokenUnitsMax;
   return { name: `supply ${hedera.network} ${id}`, room: max - BigInt(token?.total_supply ?? max), measuredAt };

@@ -23,7 +23,7 @@ export const meanings: Readonly<Record<number, string>> = {
   429: "Too many requests; wait as `Retry-After` says.",
   500: "It failed on this side. Nothing was charged, unless `charged` says so.",
   502: "A service that this one depends on failed. Nothing was charged.",
-  503: "Not possible right now; nothing was charged, unless `charged` says so. Try again.",
+  503: "Not possible right now; nothing was charged, unless `charged` says so. Try again; where it is `unknown`, with the same `Idempotency-Key`.",
 };
 
 /** A status, or by status what is said: the words alone, or the whole body. */

@@ -14,11 +14,13 @@ export const errorShape = z
     error: z.string().describe("For a person to read; wording may change."),
     field: z.string().optional().describe("The input or parameter that was wrong."),
     charged: z
-      .boolean()
+      .union([z.boolean(), z.literal("unknown")])
       .optional()
       .describe(
-        "Of what cannot work, known before it was begun: false, nothing was charged; true only for a payment settled, or a run charged, before.",
+        "Of what cannot work, known before it was begun: false, nothing was charged; true only for a payment settled, or a run charged, before. " +
+          "`unknown`: the run `run_id` was begun, and is charged once or refunded within minutes.",
       ),
+    run_id: runId.optional().describe("The run that it is not known of whether it was charged."),
     advice: z.string().optional().describe("What to do with a payment that stays good."),
   })
   .meta({ id: "Error" });

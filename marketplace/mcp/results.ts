@@ -27,8 +27,8 @@ export function standInOf(output: Output | null | undefined): StandIn {
 }
 
 /**
- * Why a tool was not run, at no cost. The text ends with what can be done about it. Where a payment came along, it may have been
- * settled before.
+ * Why a tool was not run, at no cost, or that it is not known whether a run was charged. The text ends with what can be done about it.
+ * Where a payment came along, it may have been settled before.
  */
 export function failureResult({ code, message, body, headers }: ApiError, isPaid = false): CallToolResult {
   const retryAfterSeconds = headers["retry-after"] ?? headers["Retry-After"];
@@ -40,18 +40,20 @@ export function failureResult({ code, message, body, headers }: ApiError, isPaid
   const isFree = body.charged === false || (body.charged === undefined && !unsure.has(code) && !isPaid);
   const charge = isFree ? " Nothing was charged." : code === "gone" && !isPaid ? " It was charged then." : "";
   const wait = waitSeconds === undefined ? "" : ` Wait ${waitSeconds} seconds before that.`;
+  const mayBeCharged = body.charged === true || body.charged === "unknown";
   return {
     isError: true,
     content: [text(`${message}${funds}${charge} ${adviceOn(code, body)}${wait}`)],
     _meta: {
-      ...(body.charged !== true && { credits_used: 0 }),
+      ...(!mayBeCharged && { credits_used: 0 }),
       ...body,
       ...(waitSeconds === undefined ? {} : { retry_after_seconds: waitSeconds }),
     },
   };
 }
 
-function adviceOn(code: ErrorCode, { charged }: ApiError["body"]): string {
+function adviceOn(code: ErrorCode, { charged, run_id }: ApiError["body"]): string {
+  if (charged === "unknown") return `Look at the run ${run_id}, or call again with the same idempotency_key.`;
   if (code === "conflict" && charged === false) return "Calling again with these arguments will not help.";
   return advice[code] ?? defaultAdvice;
 }

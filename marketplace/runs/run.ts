@@ -328,13 +328,14 @@ function unresolved({ runId, creditsRemaining }: Started, error: string): RunRes
   return { success: false, run_id: runId, credits_used: 0, credits_remaining, receipt: null, error };
 }
 
-/** Failures of what the platform sells are told by their status: 503 is the one that does not say that nothing was charged. */
+/** Failures of what the platform sells are told by their status, which says that nothing was charged unless `charged` says otherwise. */
 function notRecorded(started: Started, { creatorId }: PreparedRun): RunResult {
   const error =
     "It is not known yet whether this run was charged, since the database did not answer: it is charged once, or refunded, within minutes. " +
     "Look at it before you run it again.";
   if (creatorId !== platformAccount) return unresolved(started, error);
-  throw new ApiError("unavailable", error, { body: { run_id: started.runId }, headers: { "retry-after": "30" } });
+  const body = { run_id: started.runId, charged: "unknown" };
+  throw new ApiError("unavailable", error, { body, headers: { "retry-after": "30" } });
 }
 
 function resultOf(runId: RunId, { runnable }: PreparedRun, outcome: Outcome, resolved: Resolved): RunResult {

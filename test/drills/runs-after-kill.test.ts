@@ -5,6 +5,7 @@ import { elapse } from "../support/elapse.ts";
 import { marketTest } from "../support/fixtures.ts";
 import { balanceOf, call, proveLedger, run, seedMarket, startCopy, until } from "../support/marketplace.ts";
 import { marketplaceMain, startProcess } from "../support/marketplace-process.ts";
+import { callTool, connectMcp, textOf } from "../support/mcp.ts";
 
 const leaseMs = 4_000;
 
@@ -91,6 +92,30 @@ test("a run whose end cannot be written down is told as one whose end is not kno
     body: { success: false, credits_used: 0, credits_remaining: 15, error: expect.stringContaining("not known yet") },
   });
   expect((await named()).body).toMatchObject({ success: false, run_id: told.body.run_id, credits_remaining: 20 });
+  await proveLedger(market.context);
+});
+
+test("a drawing whose end cannot be written down is told over MCP as maybe charged, to be repeated by its name alone", async ({
+  market,
+}) => {
+  const { db } = market.context;
+  const { key } = await seedMarket(market.context, { balance: 20 });
+  market.model.poseAsModel(true);
+  market.model.clearFaults();
+  market.model.injectFault({ delayMs: 600_000 });
+  const client = await connectMcp(market.url, key);
+  const drawn = callTool(client, "svg_generate", { prompt: "A fox" });
+  await until(async () => (await balanceOf(market, key)).held_credits === 3);
+  await db.query("alter table postings rename to postings_gone");
+  market.model.answerHeld();
+  const told = await drawn.finally(() => db.query("alter table postings_gone rename to postings"));
+  expect(told).toMatchObject({ isError: true, _meta: { charged: "unknown", retry_after_seconds: 30 } });
+  expect(told._meta).not.toHaveProperty("credits_used");
+  expect(textOf(told)).toContain(`Look at the run ${told._meta?.run_id}, or call again with the same idempotency_key`);
+  expect(textOf(told)).not.toContain("Call again later");
+  await client.close();
+  market.model.poseAsModel(false);
+  await until(async () => (await balanceOf(market, key)).credits === 20);
   await proveLedger(market.context);
 });
 

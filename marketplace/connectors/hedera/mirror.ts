@@ -57,7 +57,14 @@ export class Mirror {
     return messages.find((message) => message.consensus_timestamp === consensusTimestamp)?.sequence_number;
   }
 
-  /** Up to when the mirror has seen everything, by its newest block, in milliseconds since 1970. */
+  /** Up to when what is asked next has everything, by the newest block. Throws EndpointSilentError where the mirror lists no block. */
+  async reached(): Promise<Date> {
+    const reachedMs = await this.reachedMs();
+    if (!(reachedMs > 0)) throw new EndpointSilentError("no block is listed");
+    return new Date(reachedMs);
+  }
+
+  /** As `reached`, in milliseconds since 1970; 0 where the mirror lists no block. */
   async reachedMs(): Promise<number> {
     const found = await this.#get<{ blocks?: ReadonlyArray<{ timestamp?: { to?: string | null } }> }>(
       "/blocks?limit=1&order=desc",

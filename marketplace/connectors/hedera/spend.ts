@@ -61,7 +61,7 @@ export async function assetProblems({ hedera, wallet }: Preconditions, asset: st
 export async function allowancePool({ hedera, operator, wallet }: Preconditions, asset: string): Promise<ChainPool> {
   const { mirror } = hedera;
   // First how far the mirror had come, then the figures, which can only be newer.
-  const measuredAt = new Date(await mirror.reachedMs());
+  const measuredAt = await mirror.reached();
   const token = tokenOf(asset);
   const [allowance, balance] = await Promise.all([
     mirror.allowance(wallet, operator.accountId, token),

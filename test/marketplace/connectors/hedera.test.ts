@@ -379,6 +379,27 @@ describe("hedera-transfer", () => {
     await mirror.close();
   });
 
+  test.for([
+    ["lists no block", { blocks: [] }],
+    ["does not say how far its newest block reaches", { blocks: [{ timestamp: { from: "1.0", to: null } }] }],
+  ] as const)("takes nothing, and says to try again, where the mirror %s", async ([_what, blocks], { market }) => {
+    const { key, publish } = await seedLedgerCreator(market);
+    await allow(market, 1_500);
+    const agent = await publish("hedera-transfer", settings);
+    const mirror = await startEditingMirror(market.open.ledger.mirrorUrl);
+    mirror.edits.set("/api/v1/blocks", blocks);
+    const blind = await startMarketplace({
+      databaseUrl: market.databaseUrl,
+      model: market.model,
+      env: { ...market.variables, HEDERA_MIRROR: mirror.url },
+    });
+    const answer = await run(blind, key, agent.address, { to: "0.0.1003", amount: "1000" });
+    expect(answer).toMatchObject({ status: 503, body: { charged: false } });
+    expect(answer.body.error).toContain("mirror does not answer");
+    await blind.stop();
+    await mirror.close();
+  });
+
   test("takes from nobody's wallet but the creator's, whoever allowed the operator something", async ({ market }) => {
     const other = await seedLedgerCreator(market);
     await allow(market, 100_000);

@@ -1,6 +1,6 @@
 import { AccountAllowanceApproveTransaction, AccountUpdateTransaction, Hbar, PrivateKey } from "@hashgraph/sdk";
 import { expect } from "vitest";
-import { addWallet, proveWallet } from "../../../marketplace/accounts/account-wallets.ts";
+import { addWallet, checkWallet, listWallets, proveWallet } from "../../../marketplace/accounts/account-wallets.ts";
 import type { Account } from "../../../marketplace/accounts/create.ts";
 import { recheckWallets } from "../../../marketplace/accounts/recheck-wallets.ts";
 import { publishAgent } from "../../../marketplace/agents/publish.ts";
@@ -102,4 +102,51 @@ test("a wallet whose key was never noted must keep the one that it has when it i
   expect((await run(market, buyerKey, agent.address, {})).body.success).toBe(true);
   await giveKey(market, accountId, key);
   expect(await run(market, buyerKey, agent.address, {})).toMatchObject({ status: 503, body: { charged: false } });
+});
+
+test("a creator is told once of each other key of a wallet, and sees it there until that key signs", async ({
+  market,
+}) => {
+  const { context } = market;
+  const creator = await newCreator(market);
+  const { accountId, key, holder } = creator;
+  await prove(market, creator, key);
+  const listed = async () => (await listWallets(context.db, holder.account.id))[0];
+  const look = async () => {
+    await context.db.query("update payout_wallets set looked_at = null where address = $1", [accountId]);
+    await recheckWallets(context);
+  };
+  const letters = async () => {
+    const { rows } = await context.db.query<{ text: string }>(
+      "select text from account_letters where account_id = $1 and subject like 'A payout wallet has another key%' order by id",
+      [holder.account.id],
+    );
+    return rows.map(({ text }) => text);
+  };
+  await look();
+  expect([await listed(), await letters()]).toMatchObject([{ state: "checked", problem: null }, []]);
+
+  const second = await giveKey(market, accountId, key);
+  await look();
+  const shown = {
+    state: "checked",
+    reason: "another_key",
+    problem: expect.stringContaining("agents do not act with it"),
+  };
+  // The service's own round may be the one that looks.
+  await expect.poll(listed).toMatchObject(shown);
+  await look();
+  const wallet = await listed();
+  expect(await checkWallet(context, holder.account, wallet!.id)).toMatchObject(shown);
+  expect(await letters()).toEqual([expect.stringContaining(wallet!.problem!)]);
+
+  const third = await giveKey(market, accountId, second);
+  await checkWallet(context, holder.account, wallet!.id);
+  await Promise.all([look(), look()]);
+  expect(await letters()).toHaveLength(2);
+
+  await prove(market, creator, third);
+  await look();
+  expect(await listed()).toMatchObject({ state: "checked", reason: null, problem: null });
+  expect(await letters()).toHaveLength(2);
 });

@@ -197,6 +197,14 @@ describe("the wallets page without JavaScript", () => {
     expect((await person.get(at)).html).toContain("0.621 USDC paid to you on Base Sepolia in 30 days");
     expect(html).toContain(`${person.handle}/echo`);
     expect((await person.post(at, { act: "check", id })).location).toBe(`${at}?done=payable`);
+    await market.context.db.query(
+      "update payout_wallets set reason = 'another_key', problem = 'It has another key.' where id = $1",
+      [id],
+    );
+    const changed = (await person.get(at)).html;
+    expect(changed).toContain("Your agents do not act with this wallet");
+    expect(changed).toContain("It has another key. Press Replace, give the same account");
+    expect(changed).toContain("can receive USDC");
     const question = await person.get(`${at}/${id}/remove`);
     expect(question.html).toContain("Your agent can no longer be paid on Base Sepolia. No wallet is left then");
     expect((await person.post(`${at}/${id}/remove`, { act: "remove" })).location).toBe(`${at}?done=removed`);

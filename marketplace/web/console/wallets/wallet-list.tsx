@@ -50,7 +50,7 @@ interface ListProps {
 }
 
 function Slot({ wallet, wallets, agents, paid }: SlotProps) {
-  const { id, network, address, state } = wallet;
+  const { id, network, address, state, reason } = wallet;
   const former = wallets.find((other) => other.network === network && other.state === "checked");
   const isWaiting = state === "unpayable" && former !== undefined;
   return (
@@ -91,7 +91,8 @@ function Slot({ wallet, wallets, agents, paid }: SlotProps) {
           Remove
         </ButtonLink>
       </div>
-      {state === "unpayable" && <Unpayable wallet={wallet} agents={isWaiting ? 0 : agents} />}
+      {reason !== null && state === "checked" && <Problem wallet={wallet} />}
+      {state === "unpayable" && <Problem wallet={wallet} unpaidAgents={isWaiting ? 0 : agents} />}
     </li>
   );
 }
@@ -162,9 +163,9 @@ function Replaces({ former }: { former: ListedWallet }) {
   return <span>will replace {shortOf(former.address)}, which is paid until then</span>;
 }
 
-function Unpayable({ wallet, agents }: { wallet: ListedWallet; agents: number }) {
+function Problem({ wallet, unpaidAgents = 0 }: { wallet: ListedWallet; unpaidAgents?: number }) {
   const { tone, title, text } = explanationOf(wallet, wallet.reason, wallet.problem);
-  const until = agents === 0 ? "" : ` Until then buyers are not offered ${networkName(wallet.network)}.`;
+  const until = unpaidAgents === 0 ? "" : ` Until then buyers are not offered ${networkName(wallet.network)}.`;
   return (
     <div class="wide">
       <Callout tone={tone} title={title}>

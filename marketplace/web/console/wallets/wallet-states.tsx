@@ -31,6 +31,13 @@ const states = {
     buyers: "offered",
     act: "nothing",
   },
+  another_key: {
+    name: "another key",
+    tone: "warn",
+    means: "Hedera: not the key that signed, so your agents do not act with it",
+    buyers: "offered",
+    act: "add it again",
+  },
   not_associated: {
     name: "not associated",
     tone: "warn",
@@ -64,11 +71,12 @@ export function WalletBadge({ wallet }: { wallet: Pick<ListedWallet, "state" | "
 
 /** One that became unpayable before reasons were kept has none until it is checked again. */
 function stateOf({ state, reason }: Pick<ListedWallet, "state" | "reason">): Pick<State, "name" | "tone"> {
+  if (state === "checked" && reason !== null) return states[reason];
   if (state !== "unpayable") return states[state];
   return reason === null ? { name: "not payable", tone: "bad" } : states[reason];
 }
 
-/** What to know of a wallet that cannot be paid, and the way out. */
+/** What to know of a wallet that has a problem, and the way out. */
 export function explanationOf(
   { network, address }: Pick<ListedWallet, "network" | "address">,
   reason: WalletProblem["reason"] | null,
@@ -106,6 +114,12 @@ export function explanationOf(
         title: "The issuer has not granted KYC to this account",
         text: `Transfers of token ${token} to it fail. Ask the issuer, or use another account.`,
       };
+    case "another_key":
+      return {
+        tone: "warn",
+        title: "Your agents do not act with this wallet",
+        text: `${problem ?? "It has another key than the one that signed for it."} Press Replace, give the same account, and sign with the key that it has now.`,
+      };
     default:
       return {
         tone: "bad",
@@ -118,6 +132,7 @@ export function explanationOf(
 const shownStates = [
   states.unchecked,
   states.checked,
+  states.another_key,
   states.not_associated,
   states.receiver_signature_required,
   states.frozen,
