@@ -236,3 +236,9 @@ test.each(["failed", "lost"])("a run whose record says %s failed", async (state)
   );
   expect(await errorOf(market.run({ agent: "ada/echo", input: {} }))).toBeInstanceOf(RunFailedError);
 });
+
+test("a drawing that was begun, and whose end the service does not know, is not told as free of charge", async () => {
+  const body = { error: "The end is not known yet.", run_id: "run_1", charged: "unknown" };
+  const market = clientOf(() => json(503, body, { "retry-after": "0" }), { key: "amk_test", maxRetries: 0 });
+  expect(await errorOf(market.svg.generate({ prompt: "A leaf." }))).toMatchObject({ status: 503, charged: "unknown" });
+});
