@@ -26,7 +26,7 @@ import {
   type WantedClaim,
 } from "./schemes/scheme.ts";
 import { answer, findOut, resume, type Settled } from "./settlements/answer.ts";
-import { refusalOfLate, refusalOfSettled } from "./settlements/late-payment.ts";
+import { refusalOfLanded, refusalOfLate } from "./settlements/late-payment.ts";
 import type { PaymentRecord } from "./settlements/payment-record.ts";
 import { type RefusalNeeds, refusalToTell } from "./settlements/refusal-to-tell.ts";
 import type { Retractions } from "./settlements/retractions.ts";
@@ -91,8 +91,8 @@ async function refuseBarred(
   barred: Refusal,
   record: PaymentRecord | undefined,
 ): Promise<Settled> {
-  const settled = record && (await refusalOfSettled(asked.scheme, asked.payment));
-  if (settled?.transaction) return tellRefusal(context, asked, settled);
+  const landed = record && (await refusalOfLanded(asked.scheme, asked.payment, record));
+  if (landed) return tellRefusal(context, asked, landed);
   return refused(context, asked.request, undefined, barred, asked.startedAt);
 }
 

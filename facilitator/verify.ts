@@ -9,7 +9,7 @@ import { isClaimable } from "./payment-states.ts";
 import { requireFeePayer } from "./schemes/fee-payers.ts";
 import type { SchemeRegistry } from "./schemes/registry.ts";
 import { isRefusal, type Payment, type PaymentRequest, type Refusal, refuse, type Scheme } from "./schemes/scheme.ts";
-import { refusalOfSettled } from "./settlements/late-payment.ts";
+import { refusalOfLanded } from "./settlements/late-payment.ts";
 import type { PaymentRecord } from "./settlements/payment-record.ts";
 import { type RefusalNeeds, refusalToTell } from "./settlements/refusal-to-tell.ts";
 import type { SettlementStore } from "./settlements/store.ts";
@@ -70,8 +70,7 @@ async function refusalOfKnown(context: VerifyNeeds, scheme: Scheme, payment: Pay
   const record = await context.store.lookup(scheme.network, payment.key);
   if (!record) return undefined;
   if (!isClaimable(record)) return refusalOfRecord(context, scheme, record, payment);
-  const settled = await refusalOfSettled(scheme, payment);
-  return settled?.transaction ? settled : undefined;
+  return refusalOfLanded(scheme, payment, record);
 }
 
 /** A payment that was claimed before cannot be settled again, unless it failed in a way that left it valid. */

@@ -1,4 +1,4 @@
-import { ConnectionError, errorOf, OutcomeUnknownError } from "../errors.ts";
+import { ConnectionError, errorOf, OutcomeUnknownError, PaymentRefusedError } from "../errors.ts";
 import type { Answer, CallOptions, HttpClient } from "../http-client.ts";
 import { imageText } from "../image.ts";
 import type { AnswerOf, PaymentProgress, Schema, VectorGraphics } from "../shapes.ts";
@@ -122,7 +122,7 @@ export class Pay {
 
   /**
    * An answer that has left the service may have been lost on its way: the wallet that paid is given the result once more. Undefined where
-   * that is not offered, or the wallet does not show itself.
+   * that is not offered, or the wallet signs no texts. Throws PaymentRefusedError, and keeps the payment, where it does not sign this one.
    */
   async #fetchDelivered(
     { status, body }: Answer,
@@ -131,7 +131,10 @@ export class Pay {
   ): Promise<Answer | undefined> {
     const { http, wallets } = this.#needs;
     const challenge = status === 402 ? challengeIn(body, http.baseUrl) : undefined;
-    const shown = challenge && (await showWallet(challenge, payment, wallets));
+    const notSigned = (cause: unknown): never => {
+      throw new PaymentRefusedError("already_settled", notSignedText, { payment, charged: true, cause });
+    };
+    const shown = challenge && (await showWallet(challenge, payment, wallets).catch(notSigned));
     if (!shown) return undefined;
     // What was signed is good for one post: where its answer is lost, too, the payment is kept, and repeated.
     const answer = await this.#send(payment, { "sign-in-with-x": shown }, { repeat: "turned away" }, options);
@@ -286,5 +289,7 @@ interface Quoted {
 
 type Asked = Quoted | { readonly result: object };
 
+const notSignedText =
+  "This payment was used, and its result is kept for the wallet that paid, which did not sign for it. Call again to fetch it, or name another purchase to buy anew.";
 /** With their pauses, minutes: longer than a payment can be on its way. */
 const retriesOfPayments = 30;

@@ -69,7 +69,7 @@ export function signInHeader({ info, supportedChains }: SignInChallenge, address
   return encodeHeader({ ...info, ...supportedChains[0], address, signature });
 }
 
-/** Has the wallet that paid sign, if it is one of these and does: the header's value. */
+/** Has the wallet that paid sign, if it is one of these: the header's value. Throws what the wallet does. */
 export async function showWallet(
   challenge: SignInChallenge,
   { network, payer }: Pick<SignedPayment, "network" | "payer">,
@@ -77,17 +77,12 @@ export async function showWallet(
 ): Promise<string | undefined> {
   if (challenge.supportedChains[0]?.chainId !== network) return undefined;
   const message = signInText(challenge, payer);
-  try {
-    if (network.startsWith("eip155:")) {
-      if (evm?.address.toLowerCase() !== payer.toLowerCase() || !evm.signMessage) return undefined;
-      return signInHeader(challenge, payer, await evm.signMessage({ message }));
-    }
-    if (hedera?.accountId !== payer) return undefined;
-    return signInHeader(challenge, payer, toHex(await hedera.key.sign(framed(message))));
-  } catch {
-    // Its holder, or what keeps its key, does not want to.
-    return undefined;
+  if (network.startsWith("eip155:")) {
+    if (evm?.address.toLowerCase() !== payer.toLowerCase() || !evm.signMessage) return undefined;
+    return signInHeader(challenge, payer, await evm.signMessage({ message }));
   }
+  if (hedera?.accountId !== payer) return undefined;
+  return signInHeader(challenge, payer, toHex(await hedera.key.sign(framed(message))));
 }
 
 /** As `hedera_signMessage` frames a text (HIP-820): a transaction is signed without a frame, so what is in one is none. */

@@ -26,7 +26,7 @@ export async function refreshDailyFigures(
   while (!stopping.aborted && (await refreshWhole(db, environmentOf)));
 }
 
-/** Figures are refreshed, or made due, by one transaction at a time: false while another does. */
+/** Counted figures are refreshed, or made due, by one transaction at a time: false while another does. */
 export async function takeRefresh(tx: Transaction): Promise<boolean> {
   const { rows } = await tx.query("select pg_try_advisory_xact_lock(hashtext('daily figures')) as mine");
   return rows[0].mine;

@@ -29,9 +29,10 @@ export async function callTool(
   const own = context.builtInTools.find(({ tool, isFor }) => tool.name === name && isFor(caller));
   const agent = own ? undefined : await agentOfTool(context.db, caller, name);
   const progress = reportWaiting(reportProgress);
+  let idempotencyKey: string | undefined;
   try {
     const { max_credits: maxCredits, idempotency_key } = parse(callMeta, _meta, "bad_request");
-    const idempotencyKey = readIdempotencyKey(idempotency_key ?? headers["idempotency-key"]);
+    idempotencyKey = readIdempotencyKey(idempotency_key ?? headers["idempotency-key"]);
     if (own) return await own.call({ caller, input, maxCredits, idempotencyKey, reportProgress });
     if (agent) {
       return runResult(await runAgent(context, caller, { agent: agent.address, input, maxCredits, idempotencyKey }));
@@ -39,7 +40,7 @@ export async function callTool(
   } catch (thrown) {
     const error = asApiError(thrown);
     if (error.code === "internal") context.log.error({ err: error.cause ?? thrown, tool: name }, error.message);
-    return failureResult(error);
+    return failureResult(error, { isNamed: idempotencyKey !== undefined });
   } finally {
     progress.stop();
   }

@@ -79,7 +79,7 @@ export async function callPaidTool(
     if (debt) return answerResult(answerTo(debt, replay));
     const error = asApiError(await withCharge(context, thrown, { payload, from: response.req.ip ?? "" }));
     if (error.code === "internal") context.log.error({ err: error.cause ?? thrown, tool: name }, error.message);
-    return failureResult(error, typeof payload === "object");
+    return failureResult(error, { isPaid: typeof payload === "object" });
   } finally {
     progress.stop();
   }

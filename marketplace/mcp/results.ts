@@ -30,7 +30,10 @@ export function standInOf(output: Output | null | undefined): StandIn {
  * Why a tool was not run, at no cost, or that it is not known whether a run was charged. The text ends with what can be done about it.
  * Where a payment came along, it may have been settled before.
  */
-export function failureResult({ code, message, body, headers }: ApiError, isPaid = false): CallToolResult {
+export function failureResult(
+  { code, message, body, headers }: ApiError,
+  { isPaid = false, isNamed = false }: FailedCall = {},
+): CallToolResult {
   const retryAfterSeconds = headers["retry-after"] ?? headers["Retry-After"];
   const waitSeconds = retryAfterSeconds === undefined ? undefined : Number(retryAfterSeconds);
   const funds =
@@ -39,11 +42,12 @@ export function failureResult({ code, message, body, headers }: ApiError, isPaid
       : "";
   const isFree = body.charged === false || (body.charged === undefined && !unsure.has(code) && !isPaid);
   const charge = isFree ? " Nothing was charged." : code === "gone" && !isPaid ? " It was charged then." : "";
-  const wait = waitSeconds === undefined ? "" : ` Wait ${waitSeconds} seconds before that.`;
+  const isLeft = body.charged === "unknown" && !isNamed;
+  const wait = waitSeconds === undefined || isLeft ? "" : ` Wait ${waitSeconds} seconds before that.`;
   const mayBeCharged = body.charged === true || body.charged === "unknown";
   return {
     isError: true,
-    content: [text(`${message}${funds}${charge} ${adviceOn(code, body)}${wait}`)],
+    content: [text(`${message}${funds}${charge} ${adviceOn(code, body, isNamed)}${wait}`)],
     _meta: {
       ...(!mayBeCharged && { credits_used: 0 }),
       ...body,
@@ -52,8 +56,18 @@ export function failureResult({ code, message, body, headers }: ApiError, isPaid
   };
 }
 
-function adviceOn(code: ErrorCode, { charged, run_id }: ApiError["body"]): string {
-  if (charged === "unknown") return `Look at the run ${run_id}, or call again with the same idempotency_key.`;
+interface FailedCall {
+  /** A payment came along. */
+  readonly isPaid?: boolean;
+  /** It came with an idempotency key. */
+  readonly isNamed?: boolean;
+}
+
+function adviceOn(code: ErrorCode, { charged, run_id }: ApiError["body"], isNamed: boolean): string {
+  if (charged === "unknown") {
+    if (isNamed) return "Call again with the same idempotency key: it is charged once.";
+    return `Do not call again, which could be charged besides: tell the user to look at the run ${run_id} among their runs.`;
+  }
   if (code === "conflict" && charged === false) return "Calling again with these arguments will not help.";
   return advice[code] ?? defaultAdvice;
 }

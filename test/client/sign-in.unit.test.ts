@@ -101,9 +101,18 @@ describe("nothing is signed", () => {
   });
 });
 
-test("a wallet that does not sign texts is told that the payment was used, and may buy anew", async () => {
-  const { run, kept } = buy(challenge, () => Promise.reject(new Error("This key signs no texts.")));
-  expect(await run()).toBeInstanceOf(PaymentRefusedError);
+test("a wallet that does not sign this time loses nothing: the same call asks it again", async () => {
+  let times = 0;
+  const { run, kept } = buy(challenge, async () => {
+    times += 1;
+    if (times === 1) throw new Error("The device is locked.");
+    return `0x${"5c".repeat(65)}`;
+  });
+  const error = await run();
+  expect(error).toBeInstanceOf(PaymentRefusedError);
+  expect(error).toMatchObject({ charged: true, cause: { message: "The device is locked." } });
+  expect(kept.size).toBe(1);
+  expect(await run()).toMatchObject({ success: true, run_id: "run_1" });
   expect(kept.size).toBe(0);
 });
 

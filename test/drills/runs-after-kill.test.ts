@@ -111,7 +111,7 @@ test("a drawing whose end cannot be written down is told over MCP as maybe charg
   const told = await drawn.finally(() => db.query("alter table postings_gone rename to postings"));
   expect(told).toMatchObject({ isError: true, _meta: { charged: "unknown", retry_after_seconds: 30 } });
   expect(told._meta).not.toHaveProperty("credits_used");
-  expect(textOf(told)).toContain(`Look at the run ${told._meta?.run_id}, or call again with the same idempotency_key`);
+  expect(textOf(told)).toContain(`tell the user to look at the run ${told._meta?.run_id} among their runs`);
   expect(textOf(told)).not.toContain("Call again later");
   await client.close();
   market.model.poseAsModel(false);

@@ -27,8 +27,8 @@ interface Needs {
 }
 
 /**
- * Offers to fetch what was paid for in a page that is closed since, or is closed while this one is open; of what ended meanwhile it tells
- * how.
+ * Offers to fetch what was paid for in a page that is closed since, also one that is closed while this one is open; of what ended
+ * meanwhile it tells how.
  */
 export async function offerLost(needs: Needs): Promise<void> {
   for (const name of findUnsigned(needs.paying.agent)) {
@@ -43,7 +43,7 @@ async function offerWhenReleased(needs: Needs, name: string): Promise<void> {
   if (!payment) return;
   const progress = await progressOf(payment.asked);
   // The page that had it was loaded anew.
-  if (await isHeld(name)) return offerWhenReleased(needs, name);
+  if (await isHeld(name)) return void offerWhenReleased(needs, name).catch(() => {});
   // Its result may be shown by another tab, or was forgotten there, while it was asked about.
   if (!readUnsigned(name)) return;
   const end = endOf(payment, progress);

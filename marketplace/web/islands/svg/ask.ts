@@ -85,6 +85,6 @@ export async function ask(path: string, body: string, name: string, account?: st
     ...(seconds > 0 && { retryAfterSeconds: seconds }),
     ...(answer?.charged === true && { title: isGone ? "It was drawn before, and charged once." : notHereYet }),
     // A gateway gave up, not the service.
-    isLost: answer === undefined || (answer.charged === true && !isGone),
+    isLost: answer === undefined || answer.charged === "unknown" || (answer.charged === true && !isGone),
   });
 }
