@@ -142,16 +142,17 @@ export class Pay {
   }
 
   async #send(
-    { path, body, header, isWithKey, ...payment }: SignedPayment,
+    payment: SignedPayment,
     more: Readonly<Record<string, string>>,
     how: { readonly repeat: "always" | "turned away"; readonly retries?: number },
     options: CallOptions,
   ): Promise<Answer> {
+    const { path, body, header, isWithKey } = payment;
     const http = isWithKey ? this.#needs.withKey : this.#needs.http;
     const headers = { "payment-signature": header, ...more };
     return http.send({ method: "POST", path, body, headers, ...how }, options).catch((error: unknown) => {
       const cause = error instanceof ConnectionError ? error.cause : error;
-      throw new OutcomeUnknownError(unknownText, { payment: { path, body, header, isWithKey, ...payment }, cause });
+      throw new OutcomeUnknownError(unknownText, { payment, cause });
     });
   }
 

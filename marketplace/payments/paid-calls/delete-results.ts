@@ -4,8 +4,8 @@ import { historyDays } from "../../history-days.ts";
 import { isFree, legalFor } from "./states.ts";
 
 /**
- * Deletes results that were delivered as long ago as runs are kept; until then the wallet that paid is given copies. The rows stay for good: that a payment
- * was used is never forgotten, and no state changes. A result that its buyer has still to fetch is kept.
+ * Deletes results that were delivered as long ago as runs are kept; until then the wallet that paid is given copies. The rows stay for
+ * good: that a payment was used is never forgotten, and no state changes. A result that its buyer has still to fetch is kept.
  */
 export async function deleteDeliveredResults(db: Queryable): Promise<void> {
   const isDelivered = `delivered_at is not null and pg_column_size(output) > ${deletedBytes}`;
